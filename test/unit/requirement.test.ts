@@ -136,6 +136,6 @@ describe("URLs, when a setting allows them", () => {
     "https://x.invalid/$(id)",
     "-e .",
   ]) {
-    test(`${text} stays refused`, () => refusal(text, open));
+    test(`${text} stays refused`, () => void refusal(text, open));
   }
 });

@@ -1,0 +1,148 @@
+import { resolve } from "node:path";
+import type { Backend, Kernel, KernelOptions, Supports } from "../../core/backend.ts";
+import { AppError } from "../../core/errors.ts";
+import { type Environment, prepareEnvironment } from "./environment.ts";
+import type { PythonInfo } from "./find-python.ts";
+import { createInstaller, type Installer } from "./installer.ts";
+import { type KernelSettings, SubprocessKernel } from "./kernel.ts";
+import { createWarmPool } from "./warm-pool.ts";
+import { resolveFolder } from "./working-folder.ts";
+
+export type Command = readonly [string, ...string[]];
+
+/** Puts a program that confines it in front of a kernel's command. */
+export type Sandbox = (
+  command: Command,
+  kernel: { readonly owner: string; readonly sessionId: string; readonly cwd: string },
+) => Command;
+
+export type SubprocessOptions = {
+  readonly python: PythonInfo;
+  /** The worker's `main.py`. */
+  readonly workerPath: string;
+  /** Environment of kernels and of the installer: a copy of the server's without its settings and secrets. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Folder for our virtual environment, made when the interpreter may not be changed. */
+  readonly venvDir: string;
+  readonly log: (line: string) => void;
+  /** Folder that file operations may not leave. */
+  readonly root?: string;
+  /** Folder of sessions that name none; default `root`, else the server's own. */
+  readonly defaultCwd?: string;
+  /** Soft limit of a kernel's memory; absent or 0: none. */
+  readonly memoryMb?: number;
+  readonly sandbox?: Sandbox;
+  /** Milliseconds from an interrupt to the kill; default 2000. */
+  readonly graceMs?: number;
+  /** Bytes of a cell's printed text that are kept, the first and the last; default 512 KiB each. */
+  readonly headBytes?: number;
+  readonly tailBytes?: number;
+  /** Kernels started ahead; default 0. */
+  readonly warmKernels?: number;
+  /** Milliseconds that one installation may take; default 10 minutes. */
+  readonly installMs?: number;
+};
+
+const SUPPORTS: Supports = {
+  attach: false,
+  interrupt: true,
+  files: true,
+  sharedPackages: true,
+  eagerStart: true,
+  lateOutput: true,
+};
+
+const KEPT_BYTES = 512 * 1024;
+const GRACE_MS = 2000;
+const INSTALL_MS = 600_000;
+
+type Place = { readonly owner: string; readonly sessionId: string; readonly cwd: string };
+
+/** Runs each kernel as a process of this machine, with the server's own rights unless a sandbox confines it. */
+export function createSubprocessBackend(options: SubprocessOptions): Backend {
+  const kernels = new Set<SubprocessKernel>();
+  const starting = new Set<Promise<unknown>>();
+  const environment = memoize(() => prepareEnvironment(options.python, options.venvDir, options.env, options.log));
+  const installer = createInstaller({
+    environment,
+    env: options.env,
+    limitMs: options.installMs ?? INSTALL_MS,
+  });
+  const defaultCwd = resolve(options.defaultCwd ?? options.root ?? process.cwd());
+  let closing: Promise<void> | undefined;
+
+  const start = async (place: Place): Promise<SubprocessKernel> => {
+    const kernel = await SubprocessKernel.start(settingsOf(options, await environment(), installer, place));
+    kernels.add(kernel);
+    void kernel.ended.then(() => kernels.delete(kernel));
+    return kernel;
+  };
+  // A sandbox is made for one owner, so nothing can be started ahead for all.
+  const pool = createWarmPool({
+    size: options.sandbox ? 0 : (options.warmKernels ?? 0),
+    start: () => start({ owner: "", sessionId: "", cwd: defaultCwd }),
+    log: options.log,
+  });
+  const startKernel = async (wanted: KernelOptions): Promise<Kernel> => {
+    const cwd = await resolveFolder(wanted.cwd, defaultCwd, options.root);
+    const kernel = (cwd === defaultCwd ? pool.take() : undefined) ?? (await start({ ...wanted, cwd }));
+    if (!closing) return kernel;
+    await kernel.shutdown();
+    throw closed();
+  };
+  const close = async (): Promise<void> => {
+    installer.close();
+    pool.close();
+    await Promise.allSettled(starting);
+    await Promise.all([...kernels].map((kernel) => kernel.shutdown()));
+  };
+
+  return {
+    name: "subprocess",
+    supports: SUPPORTS,
+    async startKernel(wanted) {
+      if (closing) throw closed();
+      const kernel = startKernel(wanted);
+      starting.add(kernel);
+      return kernel.finally(() => starting.delete(kernel));
+    },
+    attachKernel: async () => undefined,
+    // Kernels end with the process that started them.
+    discardKernel: async () => undefined,
+    close: () => (closing ??= close()),
+  };
+}
+
+function settingsOf(
+  options: SubprocessOptions,
+  environment: Environment,
+  installer: Installer,
+  place: Place,
+): KernelSettings {
+  const plain: Command = [environment.python, "-X", "utf8", options.workerPath];
+  return {
+    command: options.sandbox ? options.sandbox(plain, place) : plain,
+    sandboxed: options.sandbox !== undefined,
+    cwd: place.cwd,
+    env: {
+      ...options.env,
+      PYTHONINSPECT: "", // It would keep the monitor from ending.
+      ...(options.root === undefined ? {} : { EDGE_REPL_ROOT: options.root }),
+      ...(options.memoryMb ? { EDGE_REPL_MEMORY_MB: String(options.memoryMb) } : {}),
+    },
+    graceMs: options.graceMs ?? GRACE_MS,
+    headBytes: options.headBytes ?? KEPT_BYTES,
+    tailBytes: options.tailBytes ?? KEPT_BYTES,
+    log: options.log,
+    install: installer.install,
+  };
+}
+
+function closed(): AppError {
+  return new AppError("BACKEND_UNAVAILABLE", "The server is shutting down; start it again");
+}
+
+function memoize<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
+}
