@@ -51,4 +51,6 @@ export type SessionRecord = {
   readonly pending: Block | null;
   /** Why the variables of the last kernel are gone, until a run has told the caller; null when they are not. */
   readonly lost: string | null;
+  /** About how many characters the history holds. */
+  readonly historyChars?: number;
 };

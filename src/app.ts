@@ -1,0 +1,131 @@
+import { Hono } from "hono";
+import { type AuthDependencies, createAuthenticator } from "./auth/authenticator.ts";
+import { checkHost, checkOrigin, type NetworkOptions, networkOptions } from "./auth/origin.ts";
+import type { Principal } from "./auth/principal.ts";
+import { applyCors, applySecurityHeaders, corsPreflight } from "./auth/response-headers.ts";
+import type { Config } from "./config.ts";
+import { type Access, createMcpEndpoint } from "./mcp/endpoint.ts";
+import { createServerFactory, type RequestIdentity } from "./mcp/server.ts";
+import type { ReplySettings } from "./mcp/tool.ts";
+import type { McpServerFactory } from "@modelcontextprotocol/server";
+import type { SessionService } from "./sessions/service.ts";
+import { VERSION } from "./version.ts";
+
+export type AppDependencies = {
+  readonly config: Config;
+  readonly service: SessionService;
+  readonly settings: ReplySettings;
+  readonly log: (event: string, detail?: Readonly<Record<string, unknown>>) => void;
+  /** Address that is listened on; absent where the platform listens. */
+  readonly bind?: string;
+  readonly keepAliveMs?: number;
+  readonly responseMode?: "auto" | "sse";
+  /** Who is calling, where someone in front has found that out already; replaces the authenticator. */
+  readonly identify?: (request: Request) => Promise<Principal | Response>;
+  readonly authDependencies?: Partial<AuthDependencies>;
+  /** Replaces our MCP server, for tests of the transports around it. */
+  readonly factory?: McpServerFactory;
+};
+
+export type App = {
+  /** @param defer Keeps the runtime awake for work that outlives the reply (`waitUntil`). */
+  fetch(request: Request, defer?: (work: Promise<unknown>) => void): Promise<Response>;
+  /** Ends open MCP streams; the service is closed by who made it. */
+  close(): Promise<void>;
+};
+
+type Bindings = { Bindings: { defer: ((work: Promise<unknown>) => void) | undefined } };
+
+const KEEP_ALIVE_MS = 15_000;
+
+/** The whole HTTP surface: guards, authentication, then MCP. */
+export function createApp(dependencies: AppDependencies): App {
+  const { config, log } = dependencies;
+  const network = networkOf(dependencies);
+  const authenticator = createAuthenticator(config.auth, dependencies.authDependencies);
+  const identify = dependencies.identify ?? ((request) => authenticator.authenticate(request));
+  const endpoint = createMcpEndpoint({
+    factory: dependencies.factory ?? createServerFactory(dependencies),
+    maxBodyBytes: config.REPL_MAX_BODY_BYTES,
+    keepAliveMs: dependencies.keepAliveMs ?? KEEP_ALIVE_MS,
+    responseMode: dependencies.responseMode ?? "auto",
+    now: Date.now,
+    onerror: (error) => log("protocol", { error: error.message }),
+  });
+
+  const app = new Hono<Bindings>({ strict: false });
+  app.get("/healthz", () => Response.json({ status: "ok", version: VERSION }));
+  app.get("/.well-known/*", ({ req }) => authenticator.metadata(req.raw) ?? notFound());
+
+  type Serve = (request: Request, access: Access) => Promise<Response>;
+  const guarded = (serve: Serve) => async (request: Request, defer: Bindings["Bindings"]["defer"]) => {
+    const principal = await identify(request);
+    if (principal instanceof Response) return principal;
+    const path = new URL(request.url).pathname;
+    return serve(request, {
+      authInfo: authInfoOf(principal, defer),
+      scopes: principal.scopes,
+      insufficientScope: (scope) => authenticator.insufficientScope(path, scope),
+    });
+  };
+  const routes = [
+    [["GET", "POST", "DELETE"], "/mcp", guarded(endpoint.mcp)],
+    [["GET"], "/sse", guarded(endpoint.sse)],
+    [["POST"], "/messages", guarded(endpoint.messages)],
+  ] as const;
+  for (const [methods, path, serve] of routes) {
+    app.on([...methods], path, ({ req, env }) => serve(req.raw, env?.defer));
+    app.all(path, () => methodNotAllowed(methods));
+  }
+  app.notFound(() => notFound());
+  app.onError((error) => {
+    log("request failed", { error: error.stack ?? error.message });
+    return Response.json({ error: "The server failed on this request; its log has the cause" }, { status: 500 });
+  });
+
+  return {
+    async fetch(request, defer) {
+      const refused = checkHost(request, network) ?? checkOrigin(request, network) ?? corsPreflight(request, network);
+      const response = refused ?? (await app.fetch(request, { defer }));
+      return withHeaders(response, request, network);
+    },
+    close: () => endpoint.close(),
+  };
+}
+
+function networkOf({ config, bind }: AppDependencies): NetworkOptions {
+  return networkOptions({
+    ...(bind === undefined ? {} : { bind }),
+    ...(config.REPL_PUBLIC_URL === undefined ? {} : { publicUrl: config.REPL_PUBLIC_URL }),
+    hosts: config.REPL_ALLOWED_HOSTS,
+    origins: config.REPL_ALLOWED_ORIGINS,
+    authenticated: config.auth.mode !== "none",
+  });
+}
+
+function authInfoOf(principal: Principal, defer: Bindings["Bindings"]["defer"]): Access["authInfo"] {
+  const identity: RequestIdentity = {
+    caller: { owner: principal.owner, ...(principal.owner === "local" ? {} : { name: principal.name }) },
+    scopes: principal.scopes,
+    ...(defer ? { defer } : {}),
+  };
+  const { authInfo } = principal;
+  return { token: "", clientId: principal.name, scopes: [...principal.scopes], ...authInfo, extra: { identity } };
+}
+
+/** Responses of fetch have immutable headers, so those are copied. */
+function withHeaders(response: Response, request: Request, network: NetworkOptions): Response {
+  const answer = new Response(response.body, response);
+  applyCors(answer.headers, request, network);
+  applySecurityHeaders(answer.headers, network);
+  return answer;
+}
+
+function notFound(): Response {
+  return Response.json({ error: "Nothing is here; the MCP endpoint is /mcp" }, { status: 404 });
+}
+
+function methodNotAllowed(methods: readonly string[]): Response {
+  const error = `This path takes ${methods.join(", ")}`;
+  return Response.json({ error }, { status: 405, headers: { allow: methods.join(", ") } });
+}

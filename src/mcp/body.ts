@@ -1,0 +1,55 @@
+/** A POST body that was read once: its JSON, or the refusal to send. */
+export type Body = { readonly message: unknown } | { readonly refusal: Response };
+
+function refuse(status: number, code: number, message: string): { refusal: Response } {
+  return { refusal: Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status }) };
+}
+
+function tooLarge(limit: number) {
+  return refuse(413, -32600, `The request body is over the limit of ${limit} bytes; send less, or run the code as a file`);
+}
+
+/**
+ * Reads the JSON body of a POST within `limit` bytes.
+ * Refuses another content type (415), a body over the limit (413, unread when its length is declared), and what is not
+ * JSON (400, -32700) or not JSON-RPC 2.0 (400, -32600).
+ */
+export async function readJsonRpc(request: Request, limit: number): Promise<Body> {
+  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/json") {
+    return refuse(415, -32600, `The content type must be application/json, not ${JSON.stringify(type ?? "")}`);
+  }
+  if (Number(request.headers.get("content-length") ?? 0) > limit) return tooLarge(limit);
+  const text = await readText(request, limit);
+  if (text === undefined) return tooLarge(limit);
+  let message: unknown;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    return refuse(400, -32700, "The request body is not valid JSON");
+  }
+  return isJsonRpc(message)
+    ? { message }
+    : refuse(400, -32600, 'The request body is not a JSON-RPC 2.0 message: "jsonrpc" must be "2.0"');
+}
+
+/** Undefined when the body is longer than `limit` bytes. Bytes that are not UTF-8 become U+FFFD, which is no JSON. */
+async function readText(request: Request, limit: number): Promise<string | undefined> {
+  if (!request.body) return "";
+  const declared = request.headers.get("content-length");
+  if (declared !== null) return request.text();
+  const decoder = new TextDecoder();
+  const parts: string[] = [];
+  let size = 0;
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    if (size > limit) return undefined;
+    parts.push(decoder.decode(chunk, { stream: true }));
+  }
+  return parts.join("") + decoder.decode();
+}
+
+function isJsonRpc(message: unknown): boolean {
+  if (Array.isArray(message)) return message.length > 0 && message.every(isJsonRpc);
+  return typeof message === "object" && message !== null && "jsonrpc" in message && message.jsonrpc === "2.0";
+}

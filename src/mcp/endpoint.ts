@@ -1,0 +1,80 @@
+import {
+  type AuthInfo,
+  createMcpHandler,
+  isLegacyRequest,
+  type McpServerFactory,
+} from "@modelcontextprotocol/server";
+import type { Scope } from "../auth/principal.ts";
+import { readJsonRpc } from "./body.ts";
+import { createLegacySessions } from "./legacy.ts";
+import { TOOLS_BY_NAME } from "./registry.ts";
+import { createSseEndpoint } from "./sse.ts";
+
+export type EndpointOptions = {
+  readonly factory: McpServerFactory;
+  /** Bytes of a request body. */
+  readonly maxBodyBytes: number;
+  /** Milliseconds between signs of life on a silent stream. */
+  readonly keepAliveMs: number;
+  /** `sse` on Workers, where only a write shows that the client is gone. */
+  readonly responseMode: "auto" | "sse";
+  readonly now: () => number;
+  readonly onerror: (error: Error) => void;
+};
+
+/** Who asks: what the SDK's handlers get, and the refusal to send when the caller lacks a scope. */
+export type Access = {
+  readonly authInfo: AuthInfo;
+  readonly scopes: readonly Scope[];
+  readonly insufficientScope: (scope: Scope) => Response;
+};
+
+/** The MCP surface of the server: one endpoint for all revisions, and the two of HTTP+SSE. */
+export type McpEndpoint = {
+  mcp(request: Request, access: Access): Promise<Response>;
+  sse(request: Request, access: Access): Promise<Response>;
+  messages(request: Request, access: Access): Promise<Response>;
+  close(): Promise<void>;
+};
+
+export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
+  const { factory, keepAliveMs, responseMode, onerror, maxBodyBytes } = options;
+  const modern = createMcpHandler(factory, { legacy: "reject", responseMode, keepAliveMs, onerror });
+  const legacy = createLegacySessions(factory, options);
+  const sse = createSseEndpoint(factory, { keepAliveMs });
+
+  return {
+    async mcp(request, { authInfo, ...access }) {
+      if (request.method !== "POST") return legacy.fetch(request, { authInfo });
+      const body = await readJsonRpc(request, maxBodyBytes);
+      if ("refusal" in body) return body.refusal;
+      const given = { parsedBody: body.message, authInfo };
+      const missing = missingScope(body.message, access.scopes);
+      if (missing) return access.insufficientScope(missing);
+      const isLegacy = await isLegacyRequest(request, body.message);
+      return isLegacy ? legacy.fetch(request, given) : modern.fetch(request, given);
+    },
+    sse: (request, { authInfo }) => sse.open(request, authInfo),
+    async messages(request, { authInfo, ...access }) {
+      const body = await readJsonRpc(request, maxBodyBytes);
+      if ("refusal" in body) return body.refusal;
+      const missing = missingScope(body.message, access.scopes);
+      return missing ? access.insufficientScope(missing) : sse.post(request, body.message, authInfo);
+    },
+    async close() {
+      await Promise.all([modern.close(), legacy.close(), sse.close()]);
+    },
+  };
+}
+
+/** The scope that a message needs and the caller lacks. Everything but a tool call only reads. */
+function missingScope(message: unknown, scopes: readonly Scope[]): Scope | undefined {
+  if (scopes.length === 2) return undefined;
+  const messages = Array.isArray(message) ? message : [message];
+  return messages.map(neededScope).find((scope) => !scopes.includes(scope));
+}
+
+function neededScope(message: { method?: unknown; params?: { name?: unknown } }): Scope {
+  if (message.method !== "tools/call") return "repl:read";
+  return TOOLS_BY_NAME.get(String(message.params?.name))?.scope ?? "repl:run";
+}

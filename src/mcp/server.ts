@@ -1,0 +1,136 @@
+import {
+  type AuthInfo,
+  type CallToolResult,
+  type McpServerFactory,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import type { Scope } from "../auth/principal.ts";
+import { AppError, toAppError } from "../core/errors.ts";
+import type { Caller } from "../sessions/context.ts";
+import type { SessionService } from "../sessions/service.ts";
+import { VERSION } from "../version.ts";
+import { TOOL_LIST, TOOLS_BY_NAME } from "./registry.ts";
+import { listResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts";
+import { errorReply, type ReplySettings, type Tool, type ToolContext } from "./tool.ts";
+
+export const SERVER_INFO = { name: "edge-python-repl", title: "Python REPL", version: VERSION };
+
+const INSTRUCTIONS =
+  "Stateful Python: create_session once, then run_code as often as needed; variables stay. " +
+  "When a reply says that variables are lost, rerun_code runs the history again. " +
+  "Missing packages come with install_package.";
+
+const CAPABILITIES = { tools: {}, resources: {} };
+
+/** Nothing in these lists depends on who asks, so clients may keep them. */
+const CACHE_HINTS = {
+  "tools/list": { ttlMs: 3_600_000, cacheScope: "public" },
+  "resources/templates/list": { ttlMs: 3_600_000, cacheScope: "public" },
+  "server/discover": { ttlMs: 3_600_000, cacheScope: "public" },
+} as const;
+
+/** What a request brings along, carried through the SDK in `authInfo.extra`. */
+export type RequestIdentity = {
+  readonly caller: Caller;
+  readonly scopes: readonly Scope[];
+  /** Keeps the runtime awake until the work has ended. */
+  readonly defer?: (work: Promise<unknown>) => void;
+};
+
+export const LOCAL: RequestIdentity = { caller: { owner: "local" }, scopes: ["repl:read", "repl:run"] };
+
+export type McpDependencies = {
+  readonly service: SessionService;
+  readonly settings: ReplySettings;
+  readonly log: (event: string, detail?: Readonly<Record<string, unknown>>) => void;
+};
+
+/**
+ * A low-level server per request or connection, over tables built once.
+ * High-level `McpServer` would convert every schema again for each request.
+ */
+export function createServerFactory(dependencies: McpDependencies): McpServerFactory {
+  return ({ authInfo }) => {
+    const identity = identityOf(authInfo);
+    const { service } = dependencies;
+    const server = new Server(SERVER_INFO, {
+      capabilities: CAPABILITIES,
+      instructions: INSTRUCTIONS,
+      cacheHints: CACHE_HINTS,
+    });
+    server.setRequestHandler("tools/list", () => ({ tools: TOOL_LIST }));
+    server.setRequestHandler("tools/call", ({ params }, context) => {
+      const work = callTool(dependencies, identity, params.name, params.arguments, context);
+      identity.defer?.(work.catch(() => undefined));
+      return work;
+    });
+    server.setRequestHandler("resources/list", async () => ({
+      resources: await listResources(service, identity.caller),
+    }));
+    server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: RESOURCE_TEMPLATES }));
+    server.setRequestHandler("resources/read", ({ params }) => readResource(service, identity.caller, params.uri));
+    return server;
+  };
+}
+
+export function identityOf(authInfo: AuthInfo | undefined): RequestIdentity {
+  return (authInfo?.extra?.identity as RequestIdentity | undefined) ?? LOCAL;
+}
+
+async function callTool(
+  { service, settings, log }: McpDependencies,
+  { caller, scopes }: RequestIdentity,
+  name: string,
+  args: unknown,
+  context: ServerContext,
+): Promise<CallToolResult> {
+  const started = performance.now();
+  const tool = TOOLS_BY_NAME.get(name);
+  if (!tool) {
+    const known = [...TOOLS_BY_NAME.keys()].join(", ");
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool ${name}; the tools are ${known}`);
+  }
+  const { signal } = context.mcpReq;
+  const reply = await answer(tool, scopes, args, { caller, service, settings, signal, progress: progressOf(context) }).catch(
+    (error: unknown) => {
+      const told = toAppError(error);
+      if (told.code === "INTERNAL") log("call failed", { tool: name, error: describe(error) });
+      return errorReply(told);
+    },
+  );
+  const session = (args as Record<string, unknown> | undefined)?.session_id;
+  const { code, status = "ok" } = (reply.structuredContent ?? {}) as { code?: string; status?: string };
+  const outcome = code ?? status;
+  log("call", { owner: caller.owner, by: caller.name, tool: name, session, outcome, ms: round(performance.now() - started) });
+  return reply;
+}
+
+async function answer(tool: Tool, scopes: readonly Scope[], args: unknown, context: ToolContext): Promise<CallToolResult> {
+  if (!scopes.includes(tool.scope)) {
+    throw new AppError("FORBIDDEN", `${tool.name} needs the scope ${tool.scope}, which your token lacks`);
+  }
+  return tool.call(args, context);
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}
+
+/** Sends `notifications/progress` for clients that gave a token; a client that is gone is no error. */
+function progressOf({ mcpReq }: ServerContext): ToolContext["progress"] {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  let progress = 0;
+  return (message) => {
+    progress += 1;
+    const params = { progressToken, progress, message };
+    mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
+  };
+}

@@ -1,0 +1,96 @@
+import { AppError } from "../core/errors.ts";
+import type { Block, SessionRecord } from "../core/session.ts";
+import { sliceIndices } from "../core/slice.ts";
+import { countBlocks, sequencesOf } from "../store/ranges.ts";
+import type { ServiceContext } from "./context.ts";
+import type { LiveSession } from "./live.ts";
+import { withoutSequences } from "./positions.ts";
+import type { Slice } from "./rerun.ts";
+import { interrupted, requireSession, settle } from "./run.ts";
+
+/** A block of history: `inMemory` tells whether what it set is part of the present state. */
+export type HistoryEntry = { readonly block: Block; readonly index: number; readonly inMemory: boolean };
+
+export type History = { readonly record: SessionRecord; readonly total: number; readonly entries: readonly HistoryEntry[] };
+
+/** Reads a slice; the running block shows what it has printed so far. Never waits for a run. */
+export async function readHistory(context: ServiceContext, live: LiveSession, slice: Slice): Promise<History> {
+  const record = await requireSession(context, live.owner, live.id);
+  const total = countBlocks(record);
+  const [from, to] = sliceIndices(total, slice.start, slice.end);
+  const sequences = sequencesOf(record, from, to);
+  const stored = await context.store.readBlocks(live.owner, live.id, sequences);
+  const alive = live.kernel !== undefined || (context.backend.supports.attach && record.kernelRef !== null);
+  const epoch = Math.max(record.epoch, live.epoch);
+  const entries = sequences.flatMap((sequence, offset) => {
+    const block = presentBlock(live, record, sequence, stored[offset]);
+    const inMemory = alive && block?.epoch === epoch && block.state === "kept";
+    return block ? [{ block, index: from + offset, inMemory }] : [];
+  });
+  return { record, total, entries };
+}
+
+function presentBlock(
+  live: LiveSession,
+  record: SessionRecord,
+  sequence: number,
+  stored: Block | undefined,
+): Block | undefined {
+  const { running } = live;
+  if (running?.block.sequence === sequence) return { ...running.block, ...running.buffer.snapshot() };
+  if (stored || record.pending?.sequence !== sequence) return stored;
+  return interrupted(record.pending);
+}
+
+/** @returns How many blocks were deleted and how many are left. */
+export async function deleteHistory(
+  context: ServiceContext,
+  live: LiveSession,
+  start: number,
+  end: number | undefined,
+): Promise<{ readonly deleted: number; readonly remaining: number }> {
+  const record = await settle(context, live, await requireSession(context, live.owner, live.id));
+  const sequences = chosen(record, start, end);
+  const running = live.running?.block.sequence;
+  if (running !== undefined && sequences.includes(running)) {
+    throw new AppError("SESSION_BUSY", "The last of these blocks is still running; wait for it, or leave it out");
+  }
+  const updated = await context.store.updateSession(live.owner, live.id, (present) => withoutBlocks(present, sequences));
+  live.edits += 1;
+  await context.store.deleteBlocks(live.owner, live.id, sequences);
+  return { deleted: sequences.length, remaining: countBlocks(updated) };
+}
+
+function withoutBlocks(record: SessionRecord, sequences: readonly number[]): SessionRecord {
+  const live = withoutSequences(record.live, sequences[0] ?? 0, sequences.at(-1) ?? -1);
+  const before = countBlocks(record);
+  const share = before === 0 ? 0 : countBlocks({ live }) / before;
+  const gone = record.pending !== null && sequences.includes(record.pending.sequence);
+  return {
+    ...record,
+    live,
+    pending: gone ? null : record.pending,
+    historyChars: Math.round((record.historyChars ?? 0) * share),
+  };
+}
+
+/** Without `end`, exactly the block at `start`; with it, Python's slice. Outside the history is an error either way. */
+function chosen(record: SessionRecord, start: number, end: number | undefined): number[] {
+  const length = countBlocks(record);
+  const at = start < 0 ? start + length : start;
+  if (at < 0 || at >= length) {
+    throw new AppError(
+      "INDEX_OUT_OF_RANGE",
+      `start ${start} is outside the history of ${length} blocks${length > 0 ? `; positions go from ${-length} to ${length - 1}` : ""}`,
+    );
+  }
+  if (end === undefined) return sequencesOf(record, at, at + 1);
+  const stop = end < 0 ? end + length : end;
+  if (stop <= at || stop > length) {
+    throw new AppError(
+      "INDEX_OUT_OF_RANGE",
+      `end ${end} is outside the range: after start ${start} and at most ${length}, the number of blocks`,
+    );
+  }
+  return sequencesOf(record, at, stop);
+}

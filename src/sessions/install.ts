@@ -1,0 +1,46 @@
+import { AppError } from "../core/errors.ts";
+import { parseRequirements } from "../core/requirement.ts";
+import type { InstallReply } from "../core/backend.ts";
+import type { Caller, ServiceContext } from "./context.ts";
+import type { Kernels } from "./kernels.ts";
+import type { LiveSessions } from "./live.ts";
+import { requireSession } from "./run.ts";
+
+export type InstallRequest = {
+  readonly text: string;
+  readonly session?: string | undefined;
+  readonly signal: AbortSignal;
+  readonly onProgress: (line: string) => void;
+};
+
+export type InstallResult = InstallReply & { readonly requirements: readonly string[]; readonly sessions: number };
+
+/**
+ * Installs for the owner: once where kernels share an environment, else in the named session's kernel and then in the
+ * owner's other live ones. Later kernels get it through the owner's list of packages.
+ */
+export async function installPackages(
+  context: ServiceContext,
+  kernels: Kernels,
+  sessions: LiveSessions,
+  caller: Caller,
+  request: InstallRequest,
+): Promise<InstallResult> {
+  const requirements = parseRequirements(request.text, { allowUrls: context.allowUrls });
+  const id = request.session ?? (await anySession(context, caller));
+  const record = await requireSession(context, caller.owner, id);
+  const live = sessions.get(caller.owner, id);
+  const { kernel } = await kernels.acquire(live, record);
+  const reply = await kernel.install(requirements, request);
+  if (context.backend.supports.sharedPackages) return { ...reply, requirements, sessions: 0 };
+  await context.store.addPackages(caller.owner, requirements);
+  const others = [...sessions.all()].filter((other) => other.owner === caller.owner && other !== live && other.kernel);
+  await Promise.all(others.map((other) => other.kernel?.install(requirements, request)));
+  return { ...reply, requirements, sessions: others.length };
+}
+
+async function anySession(context: ServiceContext, caller: Caller): Promise<string> {
+  const [first] = await context.store.listSessions(caller.owner);
+  if (first) return first.id;
+  throw new AppError("SESSION_NOT_FOUND", "There is no session to install into; create_session first");
+}

@@ -1,0 +1,140 @@
+import type { Kernel, KernelOptions } from "../core/backend.ts";
+import { AppError } from "../core/errors.ts";
+import type { SessionRecord } from "../core/session.ts";
+import type { ServiceContext } from "./context.ts";
+import type { LiveSession, LiveSessions } from "./live.ts";
+
+/** A kernel to run in, and why the variables of the one before it are gone (undefined: they are not, or there were none). */
+export type Acquired = { readonly kernel: Kernel; readonly epoch: number; readonly lost: string | undefined };
+
+export type Kernels = {
+  /** The session's kernel: the live one, the one found again by its ref, or a fresh one. */
+  acquire(live: LiveSession, record: SessionRecord): Promise<Acquired>;
+  /** Ends the kernel of the session, wherever it lives; the next run starts a fresh one without a word about it. */
+  drop(live: LiveSession, record: SessionRecord | undefined): Promise<void>;
+  /** Ends what this process started. */
+  close(): Promise<void>;
+};
+
+export function createKernels(context: ServiceContext, sessions: LiveSessions): Kernels {
+  const { backend, limits } = context;
+  const timers = new Map<LiveSession, ReturnType<typeof setTimeout>>();
+
+  function adopt(live: LiveSession, kernel: Kernel, epoch: number, used: boolean): void {
+    Object.assign(live, { kernel, epoch, used, starting: undefined });
+    kernel.died.then((detail) => {
+      if (live.kernel !== kernel) return;
+      live.kernel = undefined;
+      if (live.used) live.lost = `the interpreter was ${detail}`;
+    });
+  }
+
+  function start(live: LiveSession, record: SessionRecord): Promise<Kernel> {
+    const epoch = Math.max(record.epoch, live.epoch) + 1;
+    live.starting ??= startFresh(live, record, epoch).finally(() => {
+      live.starting = undefined;
+    });
+    return live.starting;
+  }
+
+  async function startFresh(live: LiveSession, record: SessionRecord, epoch: number): Promise<Kernel> {
+    makeRoom(context, sessions, live);
+    const kernel = await backend.startKernel(await optionsOf(context, record, live.owner, epoch));
+    adopt(live, kernel, epoch, false);
+    if (live.deleted) await kernel.shutdown();
+    return kernel;
+  }
+
+  async function attach(live: LiveSession, record: SessionRecord): Promise<boolean> {
+    if (!backend.supports.attach || !record.kernelRef) return false;
+    const kernel = await backend.attachKernel(
+      record.kernelRef,
+      await optionsOf(context, record, live.owner, record.epoch),
+    );
+    if (kernel) adopt(live, kernel, record.epoch, true);
+    return kernel !== undefined;
+  }
+
+  function watchIdle(live: LiveSession): void {
+    if (limits.idleSeconds === 0) return;
+    clearTimeout(timers.get(live));
+    const timer = setTimeout(() => expire(live), limits.idleSeconds * 1000);
+    (timer as { unref?: () => void }).unref?.();
+    timers.set(live, timer);
+  }
+
+  function expire(live: LiveSession): void {
+    timers.delete(live);
+    if (live.queue.length > 0) return watchIdle(live);
+    const kernel = live.kernel;
+    if (!kernel) return;
+    if (live.used) live.lost = `the session expired after ${limits.idleSeconds} s idle`;
+    live.kernel = undefined;
+    kernel.shutdown().catch((error: unknown) => context.log("kernel shutdown failed", { error: String(error) }));
+  }
+
+  return {
+    async acquire(live, record) {
+      watchIdle(live);
+      if (live.kernel) return { kernel: live.kernel, epoch: live.epoch, lost: undefined };
+      let lost = live.lost;
+      if (!lost && record.kernelRef && !live.starting) {
+        if (await attach(live, record)) return acquired(live, undefined);
+        lost = backend.supports.attach ? "the sandbox expired or was ended" : "the server was restarted";
+      }
+      await start(live, record);
+      return acquired(live, lost ?? record.lost ?? undefined);
+    },
+    async drop(live, record) {
+      clearTimeout(timers.get(live));
+      timers.delete(live);
+      const kernel = live.kernel ?? (await live.starting?.catch(() => undefined));
+      Object.assign(live, { kernel: undefined, starting: undefined, lost: undefined, used: false });
+      if (kernel) await kernel.shutdown();
+      else if (record?.kernelRef) await backend.discardKernel(record.kernelRef);
+    },
+    async close() {
+      for (const timer of timers.values()) clearTimeout(timer);
+      timers.clear();
+      await backend.close();
+    },
+  };
+}
+
+function acquired(live: LiveSession, lost: string | undefined): Acquired {
+  if (!live.kernel) throw new AppError("BACKEND_UNAVAILABLE", "The interpreter ended while it started; try again");
+  return { kernel: live.kernel, epoch: live.epoch, lost };
+}
+
+async function optionsOf(
+  context: ServiceContext,
+  record: SessionRecord,
+  owner: string,
+  epoch: number,
+): Promise<KernelOptions> {
+  const cwd = record.cwd ?? context.defaultCwd;
+  const packages = context.backend.supports.sharedPackages ? [] : await context.store.readPackages(owner);
+  return { owner, sessionId: record.id, epoch, packages, ...(cwd === undefined ? {} : { cwd }) };
+}
+
+/** @throws AppError LIMIT_REACHED when the owner, or the server, has as many live kernels as it may. */
+function makeRoom(context: ServiceContext, sessions: LiveSessions, live: LiveSession): void {
+  if (context.backend.supports.attach) return; // Remote kernels are bounded by their own service.
+  const { maxKernels, maxKernelsPerOwner } = context.limits;
+  let all = 0;
+  let own = 0;
+  for (const other of sessions.all()) {
+    if (other === live || !(other.kernel || other.starting)) continue;
+    all += 1;
+    if (other.owner === live.owner) own += 1;
+  }
+  if (own >= maxKernelsPerOwner) {
+    throw new AppError(
+      "LIMIT_REACHED",
+      `You have ${own} live interpreters, the most allowed; delete a session or reset one that is not needed`,
+    );
+  }
+  if (all >= maxKernels) {
+    throw new AppError("LIMIT_REACHED", `The server runs ${all} interpreters, the most it may; try again later`);
+  }
+}

@@ -1,0 +1,80 @@
+import type { Kernel } from "../core/backend.ts";
+import type { OutputBuffer } from "../core/output-buffer.ts";
+import type { Block } from "../core/session.ts";
+import type { StopReason } from "./context.ts";
+import { createQueue, type Queue } from "./queue.ts";
+
+/** The block that runs right now in this process. */
+export type Running = {
+  readonly block: Block;
+  readonly buffer: OutputBuffer;
+  readonly stop: (reason: StopReason) => void;
+};
+
+/** What this process knows of a session beyond its record. */
+export type LiveSession = {
+  readonly key: string;
+  readonly owner: string;
+  readonly id: string;
+  readonly queue: Queue;
+  kernel: Kernel | undefined;
+  /** The kernel that is being started, so that two callers share it. */
+  starting: Promise<Kernel> | undefined;
+  /** Epoch of `kernel`. */
+  epoch: number;
+  /** Did a block run in `kernel`? Only then is there state to lose. */
+  used: boolean;
+  /** Why the last kernel of this process is gone, until a run has told the caller. */
+  lost: string | undefined;
+  running: Running | undefined;
+  /** The last sequence whose block this process has stored completed. */
+  completed: number;
+  /** Milliseconds since 1970. */
+  lastUsed: number;
+  /** Characters of output in the last stored block, added to the record at the next one. */
+  lastSize: number;
+  /** Deletions from history since the last block began. */
+  edits: number;
+  deleted: boolean;
+};
+
+export type LiveSessions = {
+  get(owner: string, id: string): LiveSession;
+  peek(owner: string, id: string): LiveSession | undefined;
+  forget(live: LiveSession): void;
+  all(): Iterable<LiveSession>;
+};
+
+export function createLiveSessions(maxQueue: number, now: () => number): LiveSessions {
+  const sessions = new Map<string, LiveSession>();
+  const keyOf = (owner: string, id: string): string => `${owner}/${id}`;
+  return {
+    peek: (owner, id) => sessions.get(keyOf(owner, id)),
+    get(owner, id) {
+      const key = keyOf(owner, id);
+      let live = sessions.get(key);
+      if (!live) {
+        live = { ...EMPTY, key, owner, id, queue: createQueue(maxQueue), lastUsed: now() };
+        sessions.set(key, live);
+      }
+      return live;
+    },
+    forget(live) {
+      if (sessions.get(live.key) === live) sessions.delete(live.key);
+    },
+    all: () => sessions.values(),
+  };
+}
+
+const EMPTY = {
+  kernel: undefined,
+  starting: undefined,
+  epoch: 0,
+  used: false,
+  lost: undefined,
+  running: undefined,
+  completed: -1,
+  lastSize: 0,
+  edits: 0,
+  deleted: false,
+};

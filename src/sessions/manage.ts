@@ -1,0 +1,170 @@
+import { AppError } from "../core/errors.ts";
+import type { RecoveryPolicy, SessionRecord } from "../core/session.ts";
+import { countBlocks, sequencesOf } from "../store/ranges.ts";
+import type { Caller, ServiceContext } from "./context.ts";
+import type { Kernels } from "./kernels.ts";
+import type { LiveSession, LiveSessions } from "./live.ts";
+import { notFound, requireSession } from "./run.ts";
+
+export type SessionInfo = {
+  readonly session_id: string;
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly last_used_at: number;
+  readonly history_count: number;
+  readonly alive: boolean;
+  readonly busy: boolean;
+  readonly backend: string;
+};
+
+export type CreateOptions = {
+  readonly id?: string | undefined;
+  readonly cwd?: string | undefined;
+  readonly recovery?: RecoveryPolicy | undefined;
+};
+
+const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** @throws AppError INVALID_SESSION_ID. */
+export function checkSessionId(id: string): string {
+  if (SESSION_ID.test(id)) return id;
+  const shown = JSON.stringify(id.length > 80 ? `${id.slice(0, 77)}...` : id);
+  throw new AppError(
+    "INVALID_SESSION_ID",
+    `${shown} is not a session id; use 1 to 64 of A-Z a-z 0-9 . _ - starting with a letter or digit`,
+  );
+}
+
+function generateId(): string {
+  return crypto.randomUUID().slice(0, 8);
+}
+
+/**
+ * Makes the session's record and, where kernels are cheap, its kernel.
+ * @throws AppError SESSION_EXISTS, SESSION_LIMIT, INVALID_SESSION_ID, INVALID_CWD.
+ */
+export async function createSession(
+  context: ServiceContext,
+  kernels: Kernels,
+  sessions: LiveSessions,
+  caller: Caller,
+  options: CreateOptions,
+): Promise<SessionRecord> {
+  const id = checkSessionId(options.id ?? generateId());
+  const record = newRecord(context, id, options);
+  await context.store.createSession(caller.owner, record, context.limits.maxSessions);
+  const live = sessions.get(caller.owner, id);
+  live.deleted = false;
+  const eager = context.backend.supports.eagerStart;
+  if (!eager && record.cwd === null) return record;
+  const started = kernels.acquire(live, record);
+  // A folder that the caller named is an error now, not later; all else is told by the first run.
+  if (record.cwd === null) {
+    started.catch((error: unknown) => context.log("kernel did not start with its session", { error: String(error) }));
+    return record;
+  }
+  try {
+    await started;
+    return record;
+  } catch (error) {
+    sessions.forget(live);
+    await context.store.deleteSession(caller.owner, id);
+    throw error;
+  }
+}
+
+function newRecord(context: ServiceContext, id: string, options: CreateOptions): SessionRecord {
+  const now = context.now() / 1000;
+  return {
+    id,
+    createdAt: now,
+    lastUsedAt: now,
+    cwd: options.cwd ?? null,
+    backend: context.backend.name,
+    recovery: options.recovery ?? null,
+    kernelRef: null,
+    epoch: 0,
+    nextSequence: 0,
+    live: [],
+    pending: null,
+    lost: null,
+  };
+}
+
+export async function listSessions(
+  context: ServiceContext,
+  sessions: LiveSessions,
+  caller: Caller,
+): Promise<SessionInfo[]> {
+  const records = await context.store.listSessions(caller.owner);
+  return records.map((record) => describeSession(context, sessions.peek(caller.owner, record.id), record));
+}
+
+function describeSession(
+  context: ServiceContext,
+  live: LiveSession | undefined,
+  record: SessionRecord,
+): SessionInfo {
+  const remote = context.backend.supports.attach && record.kernelRef !== null && live?.lost === undefined;
+  return {
+    session_id: record.id,
+    created_at: record.createdAt,
+    last_used_at: Math.max(record.lastUsedAt, live ? live.lastUsed / 1000 : 0),
+    history_count: countBlocks(record),
+    alive: live?.kernel !== undefined || live?.starting !== undefined || remote,
+    busy: (live?.queue.length ?? 0) > 0,
+    backend: record.backend,
+  };
+}
+
+/** Fresh interpreter; with `clear` an empty history too. What runs is stopped and says so. */
+export async function resetSession(
+  context: ServiceContext,
+  kernels: Kernels,
+  live: LiveSession,
+  clear: boolean,
+): Promise<SessionRecord> {
+  const record = await requireSession(context, live.owner, live.id);
+  live.running?.stop("reset");
+  const lostBefore = live.running?.block.sequence;
+  await kernels.drop(live, record);
+  const updated = await context.store.updateSession(live.owner, live.id, (present) => ({
+    ...present,
+    kernelRef: null,
+    lost: null,
+    lastUsedAt: context.now() / 1000,
+    ...(clear ? { live: [], pending: null, historyChars: 0 } : {}),
+  }));
+  if (clear) {
+    live.edits += 1;
+    await context.store.deleteBlocks(live.owner, live.id, sequencesOf(record));
+  }
+  context.log("session reset", { cleared: clear, stopped: lostBefore !== undefined });
+  if (context.backend.supports.eagerStart) warm(context, kernels, live, updated);
+  return updated;
+}
+
+/** Starts the next kernel already, so that the next run does not wait for it. */
+function warm(context: ServiceContext, kernels: Kernels, live: LiveSession, record: SessionRecord): void {
+  kernels
+    .acquire(live, record)
+    .catch((error: unknown) => context.log("kernel did not start after a reset", { error: String(error) }));
+}
+
+/** Interpreter, its children, history and stored data are gone. */
+export async function deleteSession(
+  context: ServiceContext,
+  kernels: Kernels,
+  sessions: LiveSessions,
+  live: LiveSession,
+): Promise<void> {
+  const record = await requireSession(context, live.owner, live.id);
+  live.deleted = true;
+  sessions.forget(live);
+  live.running?.stop("deleted");
+  const [removed] = await Promise.all([
+    context.store.deleteSession(live.owner, live.id),
+    kernels.drop(live, record),
+  ]);
+  if (!removed) throw notFound(live.id);
+}

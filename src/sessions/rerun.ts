@@ -1,0 +1,78 @@
+import { AppError } from "../core/errors.ts";
+import type { Block, SessionRecord } from "../core/session.ts";
+import { sliceIndices } from "../core/slice.ts";
+import { countBlocks, sequencesOf } from "../store/ranges.ts";
+import type { CellOptions } from "./cells.ts";
+import type { Caller, ServiceContext } from "./context.ts";
+import type { Kernels } from "./kernels.ts";
+import type { LiveSession } from "./live.ts";
+import { replayBlock, sameOutput } from "./replay.ts";
+import { requireSession, settle } from "./run.ts";
+
+export type Slice = { readonly start?: number | undefined; readonly end?: number | undefined };
+
+export type RerunOptions = CellOptions & Slice & { readonly stopOnError?: boolean | undefined };
+
+/** A block with its new output; `same`: does it read as before? */
+export type RerunEntry = { readonly block: Block; readonly index: number; readonly same: boolean };
+
+export type RerunResult = {
+  readonly entries: readonly RerunEntry[];
+  /** Blocks of the range that were not run because the call was stopped or told to stop at an error. */
+  readonly notRun: number;
+  readonly kernelAlive: boolean;
+};
+
+/** Fresh interpreter, then the chosen blocks again, in order and in place. The caller holds the session's turn. */
+export async function rerunBlocks(
+  context: ServiceContext,
+  kernels: Kernels,
+  live: LiveSession,
+  caller: Caller,
+  options: RerunOptions,
+): Promise<RerunResult> {
+  const record = await settle(context, live, await requireSession(context, caller.owner, live.id));
+  const length = countBlocks(record);
+  const [from, to] = sliceIndices(length, options.start, options.end);
+  if (from === to) throw emptySlice(length);
+  await kernels.drop(live, record);
+  const fresh = await renew(context, kernels, live, { ...record, kernelRef: null, lost: null });
+  const sequences = sequencesOf(record, from, to);
+  const blocks = await context.store.readBlocks(live.owner, live.id, sequences);
+  const entries: RerunEntry[] = [];
+  let alive = true;
+  for (const [offset, before] of blocks.entries()) {
+    if (!before) continue;
+    if (options.signal.aborted || live.deleted) break;
+    const acquired = alive ? fresh : await kernels.acquire(live, { ...record, kernelRef: null });
+    const index = from + offset;
+    const { block } = await replayBlock(context, live, acquired.kernel, acquired.epoch, before, index + 1, options);
+    alive = block.state === "kept";
+    if (!alive) Object.assign(live, { kernel: undefined, lost: undefined, used: false });
+    if (!live.deleted) await context.store.writeBlock(live.owner, live.id, block);
+    entries.push({ block, index, same: sameOutput(before, block) });
+    if (options.stopOnError && block.status !== "ok") break;
+  }
+  return { entries, notRun: to - from - entries.length, kernelAlive: alive };
+}
+
+async function renew(context: ServiceContext, kernels: Kernels, live: LiveSession, record: SessionRecord) {
+  const acquired = await kernels.acquire(live, record);
+  await context.store.updateSession(live.owner, live.id, (present) => ({
+    ...present,
+    epoch: acquired.epoch,
+    kernelRef: acquired.kernel.ref,
+    lost: null,
+    lastUsedAt: context.now() / 1000,
+  }));
+  return acquired;
+}
+
+export function emptySlice(length: number): AppError {
+  return new AppError(
+    "EMPTY_SLICE",
+    length === 0
+      ? "The history is empty; run some code first"
+      : `start and end select none of the ${length} blocks; positions go from 0 to ${length - 1}, end is exclusive`,
+  );
+}

@@ -1,0 +1,201 @@
+import { AppError } from "../core/errors.ts";
+import type { Block, SessionRecord } from "../core/session.ts";
+import { appendRange, countBlocks } from "../store/ranges.ts";
+import { type CellOptions, completeBlock, executeCell } from "./cells.ts";
+import type { Caller, ServiceContext } from "./context.ts";
+import type { Acquired, Kernels } from "./kernels.ts";
+import type { LiveSession } from "./live.ts";
+import { countBelow, withoutSequences } from "./positions.ts";
+import { restoreByReplay } from "./replay.ts";
+
+/** What to run as a new block. */
+export type RunSpec = { readonly kind: "code" | "file"; readonly code: string; readonly path?: string };
+
+/** A completed block and its 0-based position; `unsaved` when the store failed and only this reply has it. */
+export type RunResult = { readonly block: Block; readonly index: number; readonly unsaved: boolean };
+
+/** Runs `spec` as a new block. The caller holds the session's turn. */
+export async function runBlock(
+  context: ServiceContext,
+  kernels: Kernels,
+  live: LiveSession,
+  caller: Caller,
+  spec: RunSpec,
+  options: CellOptions,
+): Promise<RunResult> {
+  const record = await settle(context, live, await requireSession(context, caller.owner, live.id));
+  requireRoom(context, record);
+  const acquired = await kernels.acquire(live, record);
+  const restored = acquired.lost ? await restoreByReplay(context, live, acquired, record, options) : undefined;
+  const block = pendingBlock(record, spec, caller, acquired, context.now());
+  const number = countBlocks(record) + 1;
+  const begun = begin(context, live, block, acquired);
+  // A remote run takes so much longer than a write that the two overlap; a local one is written first.
+  if (!context.backend.supports.attach) await begun;
+  const { code, path } = spec;
+  const cell = { code, number, ...(path === undefined ? {} : { path }) };
+  const outcome = await executeCell(context, live, acquired.kernel, block, cell, options).catch(async (error) => {
+    await begun;
+    await rollBack(context, live, block, acquired);
+    throw error;
+  });
+  const completed = withNote(completeBlock(block, outcome), restored ?? lostNote(acquired.lost));
+  if (completed.state === "lost") Object.assign(live, { kernel: undefined, lost: undefined, used: false });
+  const saved = (await begun) && (await save(context, live, completed));
+  return { block: completed, index: await indexOf(context, live, completed, number - 1), unsaved: !saved };
+}
+
+export async function requireSession(context: ServiceContext, owner: string, id: string): Promise<SessionRecord> {
+  const record = await context.store.readSession(owner, id);
+  if (!record) throw notFound(id);
+  return record;
+}
+
+export function notFound(id: string): AppError {
+  return new AppError("SESSION_NOT_FOUND", `Session ${JSON.stringify(id)} not found; list_sessions shows your sessions`);
+}
+
+function requireRoom({ limits }: ServiceContext, record: SessionRecord): void {
+  const count = countBlocks(record);
+  if (count >= limits.maxBlocks) {
+    throw new AppError("LIMIT_REACHED", `The history has ${count} blocks, its limit; delete_history makes room`);
+  }
+  if ((record.historyChars ?? 0) >= limits.maxHistoryBytes) {
+    const megabytes = Math.round(limits.maxHistoryBytes / 2 ** 20);
+    throw new AppError("LIMIT_REACHED", `The history has reached its limit of ${megabytes} MB; delete_history makes room`);
+  }
+}
+
+/** Stores a block that was in flight when an earlier server ended, so that the record's one slot is free again. */
+export async function settle(
+  context: ServiceContext,
+  live: LiveSession,
+  record: SessionRecord,
+): Promise<SessionRecord> {
+  const { pending } = record;
+  if (!pending || pending.sequence <= live.completed) return record;
+  const [stored] = await context.store.readBlocks(live.owner, live.id, [pending.sequence]);
+  if (!stored) await context.store.writeBlock(live.owner, live.id, interrupted(pending));
+  live.completed = pending.sequence;
+  return record;
+}
+
+export function interrupted(block: Block): Block {
+  return {
+    ...block,
+    status: "interrupted",
+    state: "lost",
+    note: "The server stopped while this block ran: its output and the variables are lost",
+  };
+}
+
+function pendingBlock(
+  record: SessionRecord,
+  spec: RunSpec,
+  caller: Caller,
+  acquired: Acquired,
+  now: number,
+): Block {
+  return {
+    sequence: record.nextSequence,
+    ...spec,
+    status: "running",
+    outputs: [],
+    error: null,
+    state: "kept",
+    epoch: acquired.epoch,
+    startedAt: now / 1000,
+    durationMs: 0,
+    truncatedChars: 0,
+    ...(caller.name === undefined ? {} : { by: caller.name }),
+  };
+}
+
+/** Writes the block as pending. Resolves to false when the store is down; the run goes on and is marked unsaved. */
+async function begin(
+  context: ServiceContext,
+  live: LiveSession,
+  block: Block,
+  acquired: Acquired,
+): Promise<boolean> {
+  const change = (record: SessionRecord): SessionRecord => ({
+    ...record,
+    pending: block,
+    live: appendRange(record.live, block.sequence),
+    nextSequence: block.sequence + 1,
+    lastUsedAt: block.startedAt,
+    epoch: acquired.epoch,
+    kernelRef: acquired.kernel.ref,
+    lost: null,
+    historyChars: (record.historyChars ?? 0) + block.code.length + live.lastSize,
+  });
+  try {
+    await context.store.updateSession(live.owner, live.id, change);
+    live.lost = undefined;
+    return true;
+  } catch (error) {
+    return unsaved(context, live, error);
+  }
+}
+
+async function save(context: ServiceContext, live: LiveSession, block: Block): Promise<boolean> {
+  if (live.deleted) return true;
+  try {
+    await context.store.writeBlock(live.owner, live.id, block);
+    live.completed = block.sequence;
+    live.lastSize = sizeOf(block);
+    return true;
+  } catch (error) {
+    return unsaved(context, live, error);
+  }
+}
+
+function unsaved(context: ServiceContext, live: LiveSession, error: unknown): boolean {
+  if (error instanceof AppError && error.code === "STORAGE_UNAVAILABLE") {
+    context.log("block not saved", { session: live.id, error: String(error.cause ?? error) });
+    return false;
+  }
+  if (live.deleted) return true;
+  throw error;
+}
+
+/** The cell was refused before it ran: nothing of it stays. */
+async function rollBack(
+  context: ServiceContext,
+  live: LiveSession,
+  block: Block,
+  acquired: Acquired,
+): Promise<void> {
+  live.lost ??= acquired.lost;
+  if (live.deleted) return;
+  await context.store.updateSession(live.owner, live.id, (record) => ({
+    ...record,
+    pending: record.pending?.sequence === block.sequence ? null : record.pending,
+    live: withoutSequences(record.live, block.sequence, block.sequence),
+  }));
+}
+
+/** Where the block stands now; blocks before it may have been deleted while it ran. */
+async function indexOf(context: ServiceContext, live: LiveSession, block: Block, expected: number): Promise<number> {
+  if (live.edits === 0) return expected;
+  live.edits = 0;
+  const record = await context.store.readSession(live.owner, live.id);
+  return record ? countBelow(record.live, block.sequence) : expected;
+}
+
+function lostNote(lost: string | undefined): string | undefined {
+  return lost && `Variables of earlier blocks are lost (${lost}): this ran in a fresh interpreter; rerun_code restores them`;
+}
+
+function withNote(block: Block, note: string | undefined): Block {
+  return note ? { ...block, note: block.note ? `${note}\n${block.note}` : note } : block;
+}
+
+function sizeOf(block: Block): number {
+  let size = 0;
+  for (const output of block.outputs) {
+    if (output.type === "stream") size += output.text.length;
+    else for (const content of Object.values(output.data)) size += content.length;
+  }
+  return size;
+}
