@@ -213,9 +213,9 @@ function applySgr(style: AnsiStyle, params: string): AnsiStyle {
   while (codes.length > 0) {
     const [code = 0, ...sub] = numbers(codes.shift());
     if (code === 0) next = {};
-    else if (code === 38 || code === 48) {
+    else if (code === 38 || code === 48 || code === 58) {
       const colour = sub.length > 0 ? extended(sub) : extendedOf(codes);
-      if (colour !== undefined) next[code === 38 ? "fg" : "bg"] = colour;
+      if (colour !== undefined && code !== 58) next[code === 38 ? "fg" : "bg"] = colour;
     } else if (code in FLAGS && !(code === 4 && sub[0] === 0)) next[FLAGS[code as keyof typeof FLAGS]] = true;
     else if (code === 4) delete next.underline;
     else if (code >= 30 && code <= 37) next.fg = code - 30;
