@@ -16,7 +16,7 @@ await build({
   platform: "node",
   format: "esm",
   target: "node20.18",
-  banner: { js: "" },
+  banner: { js: "#!/usr/bin/env node" },
   logLevel: "warning",
 });
 mkdirSync(`${root}/dist/worker`, { recursive: true });

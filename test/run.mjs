@@ -1,0 +1,60 @@
+// `npm test`: installs what the tests need, builds, and runs everything with Node's test runner.
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const here = join(root, "test");
+
+function run(command, args, options = {}) {
+  const { status, error } = spawnSync(command, args, { cwd: root, stdio: "inherit", ...options });
+  if (error) throw error;
+  return status ?? 1;
+}
+
+function must(step, status) {
+  if (status === 0) return;
+  console.error(`npm test: ${step} failed`);
+  process.exit(1);
+}
+
+/** Packages of the test matrix; a stamp of the lockfile tells whether they are current. */
+function installPackages() {
+  const stamp = join(here, "node_modules/.stamp");
+  const lock = readFileSync(join(here, "package-lock.json"), "utf8");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === lock) return;
+  must("npm ci in test", run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: here }));
+  writeFileSync(stamp, lock);
+}
+
+/** A Python with the libraries whose values the tests show. Without an index those tests are skipped and say so. */
+function installPython() {
+  const venv = join(here, ".venv");
+  const requirements = join(here, "requirements.txt");
+  const stamp = join(venv, ".stamp");
+  const wanted = readFileSync(requirements, "utf8");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  const made = run(process.env.REPL_PYTHON ?? "python3", ["-m", "venv", "--clear", venv]);
+  if (made !== 0) return console.error("npm test: no virtual environment; tests of pictures and tables are skipped");
+  const pip = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", requirements];
+  if (run(join(venv, "bin/python"), pip) === 0) writeFileSync(stamp, wanted);
+  else console.error("npm test: no package index; tests of pictures and tables are skipped");
+}
+
+function testFiles(folder) {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    if (name === "node_modules" || name === ".venv") return [];
+    if (statSync(path).isDirectory()) return testFiles(path);
+    return name.endsWith(".test.ts") ? [path] : [];
+  });
+}
+
+installPackages();
+installPython();
+must("the build", run("node", ["scripts/build.mjs"]));
+const chosen = process.argv.slice(2);
+const files = testFiles(here).filter((path) => chosen.length === 0 || chosen.some((part) => path.includes(part)));
+const loader = join(here, "node_modules/tsx/dist/loader.mjs");
+process.exit(run("node", ["--import", loader, "--test", "--test-concurrency=3", ...files]));
