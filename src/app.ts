@@ -7,7 +7,7 @@ import type { Config } from "./config.ts";
 import { type Access, createMcpEndpoint } from "./mcp/endpoint.ts";
 import { createServerFactory, type RequestIdentity } from "./mcp/server.ts";
 import type { ReplySettings } from "./mcp/tool.ts";
-import type { McpServerFactory } from "@modelcontextprotocol/server";
+import type { McpServerFactory, ServerEventBus } from "@modelcontextprotocol/server";
 import type { SessionService } from "./sessions/service.ts";
 import { VERSION } from "./version.ts";
 
@@ -25,6 +25,8 @@ export type AppDependencies = {
   readonly authDependencies?: Partial<AuthDependencies>;
   /** Replaces our MCP server, for tests of the transports around it. */
   readonly factory?: McpServerFactory;
+  /** Where such a server tells subscribers what changed; ours never does. */
+  readonly bus?: ServerEventBus;
 };
 
 export type App = {
@@ -51,6 +53,7 @@ export function createApp(dependencies: AppDependencies): App {
     responseMode: dependencies.responseMode ?? "auto",
     now: Date.now,
     onerror: (error) => log("protocol", { error: error.message }),
+    ...(dependencies.bus ? { bus: dependencies.bus } : {}),
   });
 
   const app = new Hono<Bindings>({ strict: false });

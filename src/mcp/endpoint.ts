@@ -3,6 +3,7 @@ import {
   createMcpHandler,
   isLegacyRequest,
   type McpServerFactory,
+  type ServerEventBus,
 } from "@modelcontextprotocol/server";
 import type { Scope } from "../auth/principal.ts";
 import { readJsonRpc } from "./body.ts";
@@ -20,6 +21,8 @@ export type EndpointOptions = {
   readonly responseMode: "auto" | "sse";
   readonly now: () => number;
   readonly onerror: (error: Error) => void;
+  /** Where the factory's servers publish what changed, for the subscriptions of 2026 clients. */
+  readonly bus?: ServerEventBus;
 };
 
 /** Who asks: what the SDK's handlers get, and the refusal to send when the caller lacks a scope. */
@@ -39,7 +42,8 @@ export type McpEndpoint = {
 
 export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
   const { factory, keepAliveMs, responseMode, onerror, maxBodyBytes } = options;
-  const modern = createMcpHandler(factory, { legacy: "reject", responseMode, keepAliveMs, onerror });
+  const bus = options.bus ? { bus: options.bus } : {};
+  const modern = createMcpHandler(factory, { legacy: "reject", responseMode, keepAliveMs, onerror, ...bus });
   const legacy = createLegacySessions(factory, options);
   const sse = createSseEndpoint(factory, { keepAliveMs });
 
