@@ -9,6 +9,8 @@ import { LOCAL_PRINCIPAL, type Principal, SCOPES, type Scope } from "./principal
 import { StaticTokens } from "./static-tokens.ts";
 import type { AuthDependencies, Verdict, Verifier } from "./verdict.ts";
 
+export type { AuthDependencies } from "./verdict.ts";
+
 /** Tokens whose check is remembered. */
 const MAX_CACHED = 1000;
 
