@@ -84,7 +84,7 @@ class Screen {
 
   /** Writes text without line feeds. */
   write(line: string): void {
-    const text = line.replace(/\r+$/, "");
+    const text = withoutReturns(line);
     const row = this.#cells();
     if (this.#row === this.#rows.length - 1 && row.chars.length === 0 && !MOVES.test(text)) {
       const start = this.#style;
@@ -185,6 +185,13 @@ class Screen {
     }
     return cells;
   }
+}
+
+/** Returns at the end of a line move the cursor, but nothing is written after them. */
+function withoutReturns(line: string): string {
+  let end = line.length;
+  while (line[end - 1] === "\r") end--;
+  return line.slice(0, end);
 }
 
 const FLAGS = {
