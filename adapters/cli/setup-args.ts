@@ -15,7 +15,7 @@ export type SetupArgs = {
   readonly help: boolean;
 };
 
-const DEFAULT_NAME = "python-repl";
+const DEFAULT_NAME = "python";
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 export const SETUP_HELP = `Usage: edge-python-repl setup CLIENT [options]

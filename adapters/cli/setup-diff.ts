@@ -47,8 +47,21 @@ function compare(before: readonly string[], after: readonly string[]): Line[] {
   return lines;
 }
 
-function clip(text: string): string {
-  return text.length > MAX_WIDTH ? `${text.slice(0, MAX_WIDTH - 1)}…` : text;
+/** Cuts a long line to what is around the first difference from its counterpart, when it has one. */
+function clip(text: string, other: string | undefined): string {
+  if (text.length <= MAX_WIDTH) return text;
+  let same = 0;
+  while (other !== undefined && same < text.length && text[same] === other[same]) same++;
+  const from = same > MAX_WIDTH / 2 && other !== undefined ? same - MAX_WIDTH / 4 : 0;
+  const part = text.slice(from, from + MAX_WIDTH - 2);
+  return `${from > 0 ? "…" : ""}${part}${from + part.length < text.length ? "…" : ""}`;
+}
+
+/** The line that took this one's place, or whose place it took, when the two stand together. */
+function counterpart(lines: readonly Line[], index: number): string | undefined {
+  const mark = lines[index]?.mark;
+  const other = lines[mark === "-" ? index + 1 : index - 1];
+  return (mark === "-" && other?.mark === "+") || (mark === "+" && other?.mark === "-") ? other.text : undefined;
 }
 
 /** The changed lines with two lines around them, each marked; long lines are cut. Empty when nothing changed. */
@@ -69,7 +82,9 @@ export function diffLines(before: string, after: string): string {
   ];
   const near = (index: number) =>
     lines.slice(Math.max(0, index - CONTEXT), index + CONTEXT + 1).some(({ mark }) => mark !== " ");
-  const shown = lines.map(({ mark, text }, index) => (near(index) ? `${mark} ${clip(text)}` : undefined));
+  const shown = lines.map(({ mark, text }, index) =>
+    near(index) ? `${mark} ${clip(text, counterpart(lines, index))}` : undefined,
+  );
   return `${shown
     .map((line, index) => line ?? (shown[index - 1] === undefined ? undefined : "  ⋮"))
     .filter((line) => line !== undefined)

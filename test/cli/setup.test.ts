@@ -86,7 +86,7 @@ describe("each client gets the entry that its documentation describes", () => {
       file: ".config/Code/User/mcp.json",
       key: "servers",
       local: { type: "stdio", ...OWN },
-      remote: { type: "http", url: URL, ...bearer("input:python-repl-token") },
+      remote: { type: "http", url: URL, ...bearer("input:python-token") },
     },
     {
       client: "windsurf",
@@ -116,13 +116,13 @@ describe("each client gets the entry that its documentation describes", () => {
     it(`${client}: a program to start`, async () => {
       const { code, err } = await setup([client, "--yes"]);
       assert.deepEqual({ code, err }, { code: 0, err: "" });
-      assert.deepEqual((await json(file))[key], { "python-repl": local });
+      assert.deepEqual((await json(file))[key], { python: local });
     });
     if (remote !== undefined) {
       it(`${client}: a URL with a token from a variable`, async () => {
         const { code } = await setup([client, "--url", URL, "--token-env", "MY_TOKEN", "--yes"]);
         assert.equal(code, 0);
-        assert.deepEqual((await json(file))[key], { "python-repl": remote });
+        assert.deepEqual((await json(file))[key], { python: remote });
       });
     }
   }
@@ -131,12 +131,12 @@ describe("each client gets the entry that its documentation describes", () => {
     await setup(["codex", "--yes", "--env", "REPL_PYTHON=/usr/bin/python3"]);
     assert.equal(
       await read(".codex/config.toml"),
-      '[mcp_servers.python-repl]\ncommand = "/opt/node"\nargs = ["/opt/edge/dist/cli.js"]\nenv = { REPL_PYTHON = "/usr/bin/python3" }\n',
+      '[mcp_servers.python]\ncommand = "/opt/node"\nargs = ["/opt/edge/dist/cli.js"]\nenv = { REPL_PYTHON = "/usr/bin/python3" }\n',
     );
     await setup(["codex", "--yes", "--url", URL, "--token-env", "MY_TOKEN"]);
     assert.equal(
       await read(".codex/config.toml"),
-      `[mcp_servers.python-repl]\nurl = "${URL}"\nbearer_token_env_var = "MY_TOKEN"\n`,
+      `[mcp_servers.python]\nurl = "${URL}"\nbearer_token_env_var = "MY_TOKEN"\n`,
     );
   });
 
@@ -151,7 +151,7 @@ describe("each client gets the entry that its documentation describes", () => {
       inputs.map(({ id, password }) => [id, password]),
       [
         ["mine", undefined],
-        ["python-repl-token", true],
+        ["python-token", true],
       ],
     );
   });
@@ -263,7 +263,7 @@ describe("what is there is never lost", () => {
     await chmod(path, 0o640);
     const { code, out } = await setup(["cursor"], "yes\n");
     assert.equal(code, 0);
-    assert.match(out, /\+ {5}"python-repl": \{/);
+    assert.match(out, /\+ {5}"python": \{/);
     assert.match(out, /Write this\? \[y\/N\]/);
     const names = await readdir(join(home, ".cursor"));
     const backup = names.find((name) => name.endsWith(".bak")) ?? assert.fail(names.join());
@@ -299,10 +299,10 @@ describe("what is there is never lost", () => {
   it("what a person added to our entry stays", async () => {
     await write(
       ".kiro/settings/mcp.json",
-      '{"mcpServers": {"python-repl": {"command": "old", "args": [], "env": {"MINE": "1"}, "autoApprove": ["run_code"]}}}',
+      '{"mcpServers": {"python": {"command": "old", "args": [], "env": {"MINE": "1"}, "autoApprove": ["run_code"]}}}',
     );
     await setup(["kiro", "--yes", "--env", "OURS=2"]);
-    assert.deepEqual((await json(".kiro/settings/mcp.json")).mcpServers?.["python-repl"], {
+    assert.deepEqual((await json(".kiro/settings/mcp.json")).mcpServers?.python, {
       ...OWN,
       env: { MINE: "1", OURS: "2" },
       autoApprove: ["run_code"],
@@ -312,7 +312,7 @@ describe("what is there is never lost", () => {
   it("an entry that changes from a program to a URL keeps nothing of the program", async () => {
     await setup(["claude-code", "--yes", "--env", "A=1"]);
     await setup(["claude-code", "--yes", "--url", URL]);
-    assert.deepEqual((await json(".claude.json")).mcpServers?.["python-repl"], { type: "http", url: URL });
+    assert.deepEqual((await json(".claude.json")).mcpServers?.python, { type: "http", url: URL });
   });
 
   it("a link stays a link", async () => {
@@ -321,7 +321,7 @@ describe("what is there is never lost", () => {
     await symlink(real, join(home, ".cursor/mcp.json"));
     assert.equal((await setup(["cursor", "--yes"])).code, 0);
     assert.ok((await lstat(join(home, ".cursor/mcp.json"))).isSymbolicLink());
-    assert.match(await read("dotfiles/mcp.json"), /python-repl/);
+    assert.match(await read("dotfiles/mcp.json"), /"python"/);
   });
 
   it("a file that another program changes meanwhile is left to it", async () => {
@@ -378,7 +378,7 @@ describe("what is there is never lost", () => {
       "codex",
       ".codex/config.toml",
       "mcp_servers = {}\n",
-      /To add it by hand:\n\[mcp_servers.python-repl\]/,
+      /To add it by hand:\n\[mcp_servers.python\]/,
     ],
   ];
   for (const [what, client, file, text, message] of refused) {
@@ -411,7 +411,7 @@ describe("what is written", () => {
   it("--print prints the configuration and writes nothing", async () => {
     const { code, out, err } = await setup(["claude-code", "--print"]);
     assert.equal(code, 0);
-    assert.deepEqual(JSON.parse(out), { mcpServers: { "python-repl": { type: "stdio", ...OWN } } });
+    assert.deepEqual(JSON.parse(out), { mcpServers: { python: { type: "stdio", ...OWN } } });
     assert.equal(err, `For ${join(home, ".claude.json")}\n`);
     assert.deepEqual(await readdir(home), ["project"]);
   });
@@ -419,7 +419,7 @@ describe("what is written", () => {
   it("--project writes the project's file with a command that suits every machine", async () => {
     const { code } = await setup(["vscode", "--project", "--yes"]);
     assert.equal(code, 0);
-    assert.deepEqual((await json("project/.vscode/mcp.json")).servers?.["python-repl"], {
+    assert.deepEqual((await json("project/.vscode/mcp.json")).servers?.python, {
       type: "stdio",
       command: "npx",
       args: ["-y", "edge-python-repl"],
@@ -429,12 +429,12 @@ describe("what is written", () => {
   it("a program in npx's cache is started through npx again", async () => {
     const program = { node: "/opt/node", script: "/h/.npm/_npx/1a/node_modules/.bin/edge-python-repl" };
     await setup(["cursor", "--yes"], "", { program });
-    assert.deepEqual((await json(".cursor/mcp.json")).mcpServers?.["python-repl"], {
+    assert.deepEqual((await json(".cursor/mcp.json")).mcpServers?.python, {
       command: "npx",
       args: ["-y", "edge-python-repl"],
     });
     const { out } = await setup(["cursor", "--print", "--file", "x.json"], "", { program, platform: "win32" });
-    assert.deepEqual(JSON.parse(out).mcpServers["python-repl"].args, ["/c", "npx", "-y", "edge-python-repl"]);
+    assert.deepEqual(JSON.parse(out).mcpServers.python.args, ["/c", "npx", "-y", "edge-python-repl"]);
   });
 
   it("--command takes all that follows", async () => {
@@ -451,7 +451,7 @@ describe("what is written", () => {
 
   it("a URL without a path means its /mcp, and a token over http is warned of", async () => {
     const { out } = await setup(["cursor", "--yes", "--url", "http://repl.example.com", "--token-env", "T"]);
-    assert.equal((await json(".cursor/mcp.json")).mcpServers?.["python-repl"] !== undefined, true);
+    assert.equal((await json(".cursor/mcp.json")).mcpServers?.python !== undefined, true);
     assert.match(out, /"url": "http:\/\/repl.example.com\/mcp"/);
     assert.match(out, /use https:\/\//);
   });
@@ -498,7 +498,11 @@ describe("the shown change", () => {
     assert.equal(diffLines("", "a\nb\n"), "+ a\n+ b\n");
   });
 
-  it("cuts long lines", () => {
-    assert.equal(diffLines("", "x".repeat(1000)).length, 163);
+  it("cuts long lines, to the place that changed", () => {
+    assert.equal(diffLines("", "x".repeat(1000)).length, 162);
+    const long = "x".repeat(1000);
+    const [removed = "", added = ""] = diffLines(`${long}1${long}`, `${long}2${long}`).split("\n");
+    assert.match(removed, /^- …x+1x+…$/);
+    assert.match(added, /^\+ …x+2x+…$/);
   });
 });
