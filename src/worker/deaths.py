@@ -1,0 +1,46 @@
+"""Why a kernel is gone, in a few words."""
+
+from .pristine import BUILTINS as __builtins__
+
+import _signal
+import os
+
+BROKEN = "protocol broken by the code that ran"
+ABORTED = "killed because it did not stop"
+
+
+def _oom_kills():
+    """Returns how many processes the system has killed for want of memory since it started; None when unknown."""
+    try:
+        with open("/proc/vmstat", "rb") as file:
+            for line in file:
+                if line.startswith(b"oom_kill "):
+                    return int(line.split()[1])
+    except (OSError, ValueError):
+        return None
+    return None
+
+
+_kills_at_start = _oom_kills()
+
+
+def describe(status, aborted=False):
+    """Returns the cause for a wait status, such as `killed by SIGSEGV`; None stands for an unknown status."""
+    if aborted:
+        return ABORTED
+    if status is None:
+        return "ended for an unknown reason"
+    if not os.WIFSIGNALED(status):
+        return "exited with code %d" % os.WEXITSTATUS(status)
+    number = os.WTERMSIG(status)
+    text = "killed by " + _signal_name(number)
+    if number == _signal.SIGKILL and (_kills_at_start is None or _oom_kills() != _kills_at_start):
+        text += ", out of memory is likely"
+    return text
+
+
+def _signal_name(number):
+    for name, value in vars(_signal).items():
+        if value == number and name.startswith("SIG") and not name.startswith("SIG_"):
+            return name
+    return "signal %d" % number

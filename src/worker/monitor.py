@@ -1,0 +1,430 @@
+"""The monitor: stands between the server and the kernel, reads what user code writes, and ends what must end."""
+
+from .pristine import BUILTINS as __builtins__
+
+import _signal
+import marshal
+import os
+import select
+import sys
+import time
+
+from . import deaths, links, tree
+from .frames import take_frames, to_frame
+from .output import CellOutput, Tail
+
+LATE_BYTES = 8192
+STDOUT_PIPE_BYTES = 262144
+BUNDLE_SECONDS = 0.05
+SIGNAL_SECONDS = 0.3
+# After reading what was printed the monitor waits this long before it looks again (while a cell runs, between cells):
+# a kernel that prints line by line is then not slowed by a switch per line, nor the machine by a flood.
+PAUSE_RUNNING, PAUSE_IDLE = 0.004, 0.02
+SERVER_BACKLOG_BYTES = 4 << 20
+
+
+def run_monitor(pid, ends, tag, settings):
+    """Serves until the kernel or the server is gone, then ends this process."""
+    monitor = Monitor(pid, ends, tag, settings)
+    try:
+        monitor.serve()
+    except _Finished:
+        status = 0
+    except BaseException:
+        status = 1
+        _report_fault()
+    tree.kill_descendants(os.getpid(), pid)
+    os._exit(status)
+
+
+def _report_fault():
+    import traceback
+
+    os.write(2, traceback.format_exc().encode("utf-8", "backslashreplace"))
+
+
+class _Finished(Exception):
+    """All is said and done; the process may end."""
+
+
+class _Cell:
+    def __init__(self, number, output):
+        self.id = number
+        self.output = output
+        self.flush_at = None
+        self.interrupted = False
+        self.group_signalled = False
+        self.signal_at = None
+        self.kill_at = None
+
+
+class Monitor:
+    def __init__(self, pid, ends, tag, settings):
+        self.pid = pid
+        self.ends = ends
+        self.settings = settings
+        self.assembler = links.Assembler(tag)
+        self.poller = select.poll()
+        self.cell = None
+        self.late = Tail(LATE_BYTES)
+        self.cwd = os.getcwd()
+        self.from_server = bytearray()
+        self.to_server = bytearray()
+        self.to_kernel = bytearray()
+        self.held_acks = []
+        self.paused_until = None
+        self.closing_at = None
+        self.subreaper_at = None
+        self.statuses = {}
+        self.wakeup = None
+
+    def serve(self):
+        self._prepare()
+        handlers = {
+            0: self._on_server_input,
+            1: self._on_server_writable,
+            self.wakeup: self._on_signal,
+            self.ends["reports"]: self._on_reports,
+            self.ends["commands"]: self._on_kernel_writable,
+            self.ends["stdout"]: self._on_printed,
+            self.ends["stderr"]: self._on_printed,
+        }
+        while True:
+            for descriptor, event in self.poller.poll(self._wait_ms()):
+                handlers[descriptor](event)
+            self._on_time(time.monotonic())
+
+    def _prepare(self):
+        os.set_blocking(1, False)
+        for name in ("stdout", "stderr", "reports", "commands"):
+            os.set_blocking(self.ends[name], False)
+        links.widen(self.ends["stdout"], STDOUT_PIPE_BYTES)
+        self.wakeup, wake = os.pipe()
+        os.set_blocking(self.wakeup, False)
+        os.set_blocking(wake, False)
+        _signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        for number in (_signal.SIGCHLD, _signal.SIGTERM, _signal.SIGHUP):
+            _signal.signal(number, lambda *_: None)
+        _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
+        for descriptor in (0, self.wakeup, self.ends["reports"], self.ends["stdout"], self.ends["stderr"]):
+            self.poller.register(descriptor, select.POLLIN)
+
+    # Time
+
+    def _wait_ms(self):
+        moments = [self.paused_until, self.closing_at, self.subreaper_at]
+        if self.cell:
+            moments += [self.cell.flush_at, self.cell.signal_at, self.cell.kill_at]
+        moments = [moment for moment in moments if moment is not None]
+        if not moments:
+            return None
+        return max(0, min(moments) - time.monotonic()) * 1000 + 1
+
+    def _on_time(self, now):
+        if self.paused_until is not None and now >= self.paused_until:
+            self._resume_reading()
+        if self.subreaper_at is not None and now >= self.subreaper_at:
+            self._become_subreaper()
+        if self.closing_at is not None and now >= self.closing_at:
+            self._end_kernel()
+        cell = self.cell
+        if cell is None:
+            return
+        if cell.flush_at is not None and now >= cell.flush_at:
+            cell.flush_at = None
+            cell.output.flush()
+        if cell.kill_at is not None and now >= cell.kill_at:
+            self._end_kernel(aborted=True)
+        elif cell.signal_at is not None and now >= cell.signal_at:
+            self._signal_again(now)
+
+    def _become_subreaper(self):
+        self.subreaper_at = None
+        tree.become_subreaper()
+
+    # Server
+
+    def _on_server_input(self, event):
+        data = os.read(0, 1 << 16)
+        if not data:
+            raise _Finished
+        self.from_server += data
+        for frame in take_frames(self.from_server):
+            self._on_frame(frame)
+
+    def _on_frame(self, frame):
+        op = frame.get("op")
+        if op == "execute":
+            self._execute(frame)
+        elif op == "interrupt":
+            self._interrupt(frame)
+        elif op == "shutdown":
+            self._shutdown(frame)
+        else:
+            self._file_operation(frame)
+
+    def send(self, frame):
+        self.to_server += to_frame(frame)
+        self._on_server_writable(0)
+
+    def _on_server_writable(self, event):
+        try:
+            while self.to_server:
+                del self.to_server[: os.write(1, self.to_server[: 1 << 20])]
+        except BlockingIOError:
+            self.poller.register(1, select.POLLOUT)
+        except OSError as error:
+            raise _Finished from error
+        else:
+            if event:
+                self.poller.unregister(1)
+        if self.held_acks and len(self.to_server) < SERVER_BACKLOG_BYTES:
+            held, self.held_acks = self.held_acks, []
+            for number in held:
+                self._ack(number)
+
+    def _file_operation(self, frame):
+        from . import files
+
+        root = self.settings.get("EDGE_REPL_ROOT")
+        self.send(files.answer(frame, self._kernel_cwd(), root))
+
+    def _kernel_cwd(self):
+        try:
+            return os.readlink("/proc/%d/cwd" % self.pid)
+        except OSError:
+            return self.cwd
+
+    # Cells
+
+    def _execute(self, frame):
+        if self.cell is not None:
+            raise ValueError("A cell was sent while another one runs")
+        self._drain()
+        for name, text, dropped in self.late.take():
+            self._send_stream(frame["id"], name, text, dropped, late=True)
+        output = CellOutput(frame["head"], frame["tail"], self._send_printed)
+        self.cell = _Cell(frame["id"], output)
+        shown = frame["head"] + frame["tail"]
+        self._command((frame["id"], frame["code"], frame["number"], frame.get("path"), shown))
+        if self.subreaper_at is None and self.settings.pop("subreaper", "wanted") == "wanted":
+            self.subreaper_at = time.monotonic() + 0.02
+
+    def _command(self, message):
+        body = marshal.dumps(message) if message else b""
+        self.to_kernel += len(body).to_bytes(8, "big") + body
+        self._on_kernel_writable(0)
+
+    def _on_kernel_writable(self, event):
+        commands = self.ends["commands"]
+        try:
+            while self.to_kernel:
+                del self.to_kernel[: os.write(commands, self.to_kernel)]
+        except BlockingIOError:
+            self.poller.register(commands, select.POLLOUT)
+        except BrokenPipeError:
+            self.to_kernel.clear()  # Its end is told by SIGCHLD
+        if event and not self.to_kernel:
+            self.poller.unregister(commands)
+
+    def _send_printed(self, name, text, dropped):
+        self._send_stream(self.cell.id, name, text, dropped)
+
+    def _send_stream(self, number, name, text, dropped, late=False):
+        frame = {"type": "stream", "id": number, "name": name, "text": text}
+        if late:
+            frame["late"] = True
+        if dropped:
+            frame["dropped"] = dropped
+        self.send(frame)
+
+    def _interrupt(self, frame):
+        cell = self.cell
+        if cell is None or cell.id != frame["id"] or cell.interrupted:
+            return
+        now = time.monotonic()
+        cell.interrupted = True
+        cell.signal_at = now + SIGNAL_SECONDS
+        cell.kill_at = now + frame["grace"]
+        self._send_interrupt(os.kill)
+
+    def _signal_again(self, now):
+        self.cell.group_signalled = True
+        self.cell.signal_at = now + SIGNAL_SECONDS
+        self._send_interrupt(os.killpg)
+
+    def _send_interrupt(self, kill):
+        try:
+            os.write(self.ends["asked"], b"!")
+            kill(self.pid, _signal.SIGINT)
+        except OSError:
+            self.cell.signal_at = None  # It is just ending, which SIGCHLD tells
+
+    def _shutdown(self, frame):
+        if self.cell is not None:
+            self._end_kernel()
+        self._command(None)
+        self.closing_at = time.monotonic() + frame["grace"]
+
+    # Kernel
+
+    def _on_reports(self, event):
+        try:
+            data = os.read(self.ends["reports"], 1 << 16)
+            messages = self.assembler.feed(data)
+        except BlockingIOError:
+            return
+        except ValueError:
+            self._end_kernel(detail=deaths.BROKEN)
+        if not data:
+            self._on_reports_closed()
+        for message in messages:
+            self._on_report(message)
+
+    def _on_reports_closed(self):
+        """The kernel is ending, or user code closed what is not its own."""
+        self.poller.unregister(self.ends["reports"])
+        end = time.monotonic() + 1
+        while self.pid not in self.statuses and time.monotonic() < end:
+            tree.reap(self.statuses)
+            time.sleep(0.005)
+        if self.pid in self.statuses:
+            self._end_kernel()
+        self._end_kernel(detail=deaths.BROKEN)
+
+    def _on_report(self, message):
+        kind = message[0]
+        if kind == "sync":
+            self._drain()
+            self._ack(message[1])
+        elif kind == "display":
+            self._display(*message[1:])
+        elif kind == "done":
+            self._done(*message[1:])
+        elif kind == "ready":
+            self.send(dict(message[1], type="ready", pid=self.pid))
+
+    def _ack(self, number):
+        if len(self.to_server) >= SERVER_BACKLOG_BYTES:
+            self.held_acks.append(number)
+            return
+        try:
+            os.write(self.ends["acks"], number.to_bytes(8, "big"))
+        except BrokenPipeError:
+            return  # Its end is told by SIGCHLD
+
+    def _display(self, number, cell_id, kind, data):
+        self._drain()
+        if self.cell is not None and self.cell.id == cell_id:
+            self.cell.output.flush()
+            self.send({"type": kind, "id": cell_id, "data": data})
+        self._ack(number)
+
+    def _done(self, cell_id, result, interrupted):
+        cell = self.cell
+        if cell is None or cell.id != cell_id:
+            return
+        self._drain()
+        cell.output.finish()
+        self.assembler.forget_unfinished()
+        self.cell = None
+        self.cwd = result["cwd"]
+        if cell.interrupted and (interrupted or cell.group_signalled) and result["status"] in ("ok", "error"):
+            result["status"] = "aborted"
+        self.send(dict(result, type="done", id=cell_id))
+
+    def _on_signal(self, event):
+        numbers = os.read(self.wakeup, 512)
+        if _signal.SIGTERM in numbers or _signal.SIGHUP in numbers:
+            raise _Finished
+        tree.reap(self.statuses)
+        if self.pid in self.statuses:
+            self._end_kernel()
+        self.statuses.clear()
+
+    # Printed text
+
+    def _on_printed(self, event):
+        if not self._drain() and event & ~select.POLLIN:
+            for name in ("stdout", "stderr"):  # Closed by all; only a dying kernel does that
+                self._stop_reading(name)
+
+    def _drain(self):
+        """Takes over what was written before now, in the order in which Python code wrote it.
+
+        The kernel never prints to stdout while stderr's pipe holds bytes (it asks for a drain first), so what lies
+        in stdout's pipe was written before what lies in stderr's.
+        """
+        size = links.waiting_bytes(self.ends["stderr"])
+        taken = self._take("stdout", links.waiting_bytes(self.ends["stdout"]))
+        taken += self._take("stderr", size)
+        if taken and self.paused_until is None:
+            self._pause_reading()
+        return taken
+
+    def _take(self, name, size):
+        left = size
+        while left > 0:
+            try:
+                data = os.read(self.ends[name], min(left, 1 << 16))
+            except BlockingIOError:
+                break
+            if not data:
+                break
+            left -= len(data)
+            if self.cell is None:
+                self.late.add(name, data)
+            else:
+                self.cell.output.add(name, data)
+                if self.cell.flush_at is None and self.cell.output.pending:
+                    self.cell.flush_at = time.monotonic() + BUNDLE_SECONDS
+        return size - left
+
+    def _pause_reading(self):
+        self.paused_until = time.monotonic() + (PAUSE_IDLE if self.cell is None else PAUSE_RUNNING)
+        self._stop_reading("stdout")
+        if self.cell is None:
+            self._stop_reading("stderr")
+
+    def _stop_reading(self, name):
+        try:
+            self.poller.unregister(self.ends[name])
+        except KeyError:
+            return  # Not being read as it is
+
+    def _resume_reading(self):
+        self.paused_until = None
+        for name in ("stdout", "stderr"):
+            self.poller.register(self.ends[name], select.POLLIN)
+
+    # The end
+
+    def _end_kernel(self, aborted=False, detail=None):
+        """Kills what is left of the tree, sends what it had written, tells why, and finishes."""
+        self.statuses.update(tree.kill_descendants(os.getpid(), self.pid))
+        if detail is None:
+            self._read_last_reports()
+        while self._drain():
+            continue
+        cell_id = None
+        if self.cell is not None:
+            cell_id = self.cell.id
+            self.cell.output.finish()
+        if self.closing_at is None:
+            detail = detail or deaths.describe(self.statuses.get(self.pid), aborted)
+            self.send({"type": "died", "id": cell_id, "detail": detail, "aborted": aborted})
+        os.set_blocking(1, True)
+        self._on_server_writable(0)
+        raise _Finished
+
+    def _read_last_reports(self):
+        while True:
+            try:
+                data = os.read(self.ends["reports"], 1 << 16)
+                messages = self.assembler.feed(data)
+            except (BlockingIOError, ValueError):
+                return
+            if not data:
+                return
+            for message in messages:
+                self._on_report(message)

@@ -1,0 +1,105 @@
+"""What the worker needs of Python itself, out of reach of user code.
+
+User code may delete or replace builtins, and keep files or modules named like those of the standard library.
+Every module of this package starts with `from .pristine import BUILTINS as __builtins__`: names that are not
+globals are then looked up in a private copy. Modules of the standard library that are needed later than start-up
+come from `stdlib`, modules of this package from `own`.
+"""
+
+import builtins
+import os
+import sys
+from _thread import get_ident
+
+BUILTINS = dict(vars(builtins))
+__builtins__ = BUILTINS
+
+PACKAGE = "_edge_repl"
+_FOLDER = os.path.dirname(os.__file__)
+_PATHS = [
+    entry
+    for entry in sys.path
+    if entry == _FOLDER or os.path.basename(entry) == "lib-dynload" or (entry.endswith(".zip") and not os.path.isfile(entry))
+]
+_found = {}
+
+
+def own(name):
+    """Returns module `name` of this package, importing it at its first use."""
+    full = PACKAGE + "." + name
+    if full not in _found:
+        sys.modules.update(_found)
+        __import__(full)
+        _found.update((key, module) for key, module in sys.modules.items() if key.partition(".")[0] == PACKAGE)
+    return _found[full]
+
+
+def stdlib(name):
+    """Returns the standard library's module `name`, whatever user code has put in its place."""
+    module = _found.get(name)
+    if module is None:
+        module = sys.modules.get(name)
+        if module is None or not _is_genuine(module):
+            module = _import_genuine(name)
+        _found[name] = module
+    return module
+
+
+def _is_genuine(module):
+    origin = getattr(getattr(module, "__spec__", None), "origin", None)
+    if origin in ("built-in", "frozen"):
+        return True
+    return isinstance(origin, str) and origin.startswith(_FOLDER + os.sep) and "site-packages" not in origin
+
+
+class _StandardFinder:
+    """Finds top-level modules in the standard library only, for one thread."""
+
+    def __init__(self):
+        self.thread = get_ident()
+
+    def find_spec(self, name, path=None, target=None):
+        if path is not None or get_ident() != self.thread:
+            return None
+        return sys.modules["_frozen_importlib_external"].PathFinder.find_spec(name, _PATHS)
+
+
+def _import_genuine(name):
+    shadows = {key: module for key, module in sys.modules.items() if _shadows(key, module)}
+    for key in shadows:
+        del sys.modules[key]
+    finder = _StandardFinder()
+    sys.meta_path.insert(0, finder)
+    try:
+        with whole_builtins():
+            __import__(name)
+        return sys.modules[name]
+    finally:
+        sys.meta_path.remove(finder)
+        sys.modules.update(shadows)
+
+
+def _shadows(name, module):
+    """True for a user's module that stands where one of the standard library belongs."""
+    if "." in name or name == "__main__" or _is_genuine(module):
+        return False
+    places = (os.path.join(_FOLDER, name + ".py"), os.path.join(_FOLDER, name, "__init__.py"))
+    return any(os.path.isfile(place) for place in places)
+
+
+class whole_builtins:
+    """While entered, `builtins` is as it was at the start; afterwards it is again as user code left it."""
+
+    def __enter__(self):
+        now = builtins.__dict__
+        self.changed = {name: now.get(name, self) for name, value in BUILTINS.items() if now.get(name) is not value}
+        for name in self.changed:
+            now[name] = BUILTINS[name]
+
+    def __exit__(self, *failure):
+        now = builtins.__dict__
+        for name, value in self.changed.items():
+            if value is self:
+                del now[name]
+            else:
+                now[name] = value

@@ -1,0 +1,141 @@
+"""sys.stdin, sys.stdout and sys.stderr of user code: the same objects for the life of the kernel, on real pipes."""
+
+from .pristine import BUILTINS as __builtins__
+
+import io
+import os
+import sys
+from _thread import RLock
+
+from . import links
+
+
+class _Reports:
+    """The kernel's end of the link to the monitor. Safe in all threads and inside signal handlers."""
+
+    def __init__(self, reports, acks, tag):
+        self.reports = reports
+        self.acks = acks
+        self.tag = tag
+        self.sent = 0
+        self.asked = 0
+        self.acknowledged = 0
+        self.lock = RLock()
+
+    def send(self, message):
+        self.sent = number = self.sent + 1
+        for part in links.to_parts(self.tag, number & 0xFFFFFFFFFFFF, message):
+            os.write(self.reports, part)
+
+    def round_trip(self, kind, *rest):
+        """Sends a message and returns when the monitor has dealt with it and with all that was written before."""
+        with self.lock:
+            self.asked = number = self.asked + 1
+            self.send((kind, number) + rest)
+            while self.acknowledged < number:
+                data = os.read(self.acks, 8)
+                if not data:
+                    os._exit(1)
+                self.acknowledged = max(self.acknowledged, int.from_bytes(data, "big"))
+
+
+class _RawOutput(io.FileIO):
+    """Descriptor 1 or 2; what wraps it can neither close nor lose it."""
+
+    def close(self):
+        return None
+
+
+class _RawStdout(_RawOutput):
+    """Lets the monitor take what lies in stderr's pipe before it writes, so that the order is as written."""
+
+    def write(self, data):
+        if streams.in_order and links.waiting_bytes(streams.stderr_copy):
+            streams.link.round_trip("sync")
+        return _write_all(1, data)
+
+
+class _RawStderr(_RawOutput):
+    def write(self, data):
+        streams.stdout.flush()
+        return _write_all(2, data)
+
+
+def _write_all(descriptor, data):
+    """A blocking pipe takes all, but for a signal that comes in the middle."""
+    view = memoryview(data).cast("B")
+    written = os.write(descriptor, view)
+    while written < len(view):
+        written += os.write(descriptor, view[written:])
+    return written
+
+
+class _Buffer(io.BufferedWriter):
+    def close(self):
+        self.flush()
+
+
+class _InputBuffer(io.BufferedReader):
+    def close(self):
+        return None
+
+
+class _RawInput(io.FileIO):
+    def close(self):
+        return None
+
+
+class Streams:
+    """Owns the descriptors 0, 1 and 2 and the objects on them."""
+
+    def __init__(self):
+        self.in_order = False
+        self.child = False
+
+    def open(self, ends, tag):
+        """Takes the pipes over and puts new stream objects into `sys`."""
+        self.null = links.move_high(os.open(os.devnull, os.O_RDONLY))
+        self.stdout_copy = links.move_high(ends["stdout"])
+        self.stderr_copy = links.move_high(ends["stderr"])
+        self.link = _Reports(links.move_high(ends["reports"]), links.move_high(ends["acks"]), tag)
+        self._restore_descriptors()
+        self.raws = (_RawInput(0, "r", closefd=False), _RawStdout(1, "w", closefd=False), _RawStderr(2, "w", closefd=False))
+        for raw, name in zip(self.raws, ("<stdin>", "<stdout>", "<stderr>")):
+            raw.name = name
+        self.stdin = io.TextIOWrapper(_InputBuffer(self.raws[0]), "utf-8", "surrogateescape")
+        self.stdout = io.TextIOWrapper(_Buffer(self.raws[1]), "utf-8", "surrogatepass", line_buffering=True)
+        self.stderr = io.TextIOWrapper(self.raws[2], "utf-8", "surrogatepass", write_through=True)
+        self.stdin.mode, self.stdout.mode, self.stderr.mode = "r", "w", "w"
+        self.in_order = True
+        os.register_at_fork(before=self._before_fork, after_in_child=self._after_fork_in_child)
+        self._restore_names()
+
+    def restore(self):
+        """Makes all of it work again, whatever the last cell did."""
+        self._restore_descriptors()
+        self._restore_names()
+
+    def _restore_descriptors(self):
+        for target, source in ((0, self.null), (1, self.stdout_copy), (2, self.stderr_copy)):
+            os.dup2(source, target)
+
+    def _restore_names(self):
+        sys.stdin = sys.__stdin__ = self.stdin
+        sys.stdout = sys.__stdout__ = self.stdout
+        sys.stderr = sys.__stderr__ = self.stderr
+
+    def flush(self):
+        self.stdout.flush()
+
+    def _before_fork(self):
+        self.stdout.flush()
+
+    def _after_fork_in_child(self):
+        """A child keeps the descriptors 1 and 2, and nothing it could speak to the monitor with."""
+        self.in_order = False
+        self.child = True
+        for descriptor in (self.link.reports, self.link.acks):
+            os.close(descriptor)
+
+
+streams = Streams()
