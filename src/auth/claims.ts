@@ -14,14 +14,24 @@ export async function authorizedPrincipal(
 ): Promise<Principal | string> {
   // RFC 9449 and RFC 8705: such a token is worth nothing without a proof, which a Bearer request does not carry.
   if (claims.cnf !== undefined) return "The token is bound to a key, which this server does not support";
-  const subject = claims.sub;
-  if (typeof subject !== "string" || subject === "") return "The token has no subject";
+  const identity = identityOf(claims, issuer);
+  if (identity === undefined) return "The token has no subject";
   const resource = grantedAudience(claims, audiences);
   if (resource === undefined) return "The token is for another audience";
   const scopes = grantedScopes(claims);
   const name = displayName(clientOf(claims), "oauth");
   const authInfo = { token: "", clientId: name, scopes: [...scopes], ...expiryOf(claims), ...resourceOf(resource) };
-  return { owner: await ownerOf(["oauth", issuer, subject]), name, scopes, authInfo };
+  return { owner: await ownerOf(identity), name, scopes, authInfo };
+}
+
+/**
+ * The subject, or the client when it acts for itself and the server names no subject (RFC 7662 leaves it open).
+ * A client whose id is some person's subject does not become that person.
+ */
+function identityOf(claims: Claims, issuer: string): readonly string[] | undefined {
+  const { sub, client_id: client } = claims;
+  if (typeof sub === "string" && sub !== "") return ["oauth", issuer, sub];
+  return sub === undefined && typeof client === "string" ? ["oauth client", issuer, client] : undefined;
 }
 
 /** Returns the first of the token's audiences that is ours (RFC 8707). */

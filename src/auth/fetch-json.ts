@@ -5,6 +5,17 @@ const TIMEOUT_MS = 5000;
 /** Largest answer of an authorization server that is read, in bytes. */
 export const MAX_ANSWER = 262_144;
 
+/** The answer had another status than 200. */
+export class StatusError extends Error {
+  override readonly name = "StatusError";
+  readonly status: number;
+
+  constructor(url: string, status: number) {
+    super(`${url} answered with status ${status}, wanted 200`);
+    this.status = status;
+  }
+}
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is JsonObject {
@@ -13,7 +24,7 @@ export function isObject(value: unknown): value is JsonObject {
 
 /**
  * Asks an authorization server for a JSON object. Follows no redirect: the URL is the one that is trusted.
- * @throws Error whose message is fit for the log: it names the URL and what was wrong, and holds nothing of the answer.
+ * @throws Error, a StatusError among them, whose message is fit for the log: it names the URL and what was wrong, and holds nothing of the answer.
  */
 export async function fetchJson(url: string, init: RequestInit, deps: AuthDependencies): Promise<JsonObject> {
   let response: Response;
@@ -24,7 +35,7 @@ export async function fetchJson(url: string, init: RequestInit, deps: AuthDepend
   }
   if (response.status !== 200) {
     await response.body?.cancel();
-    throw new Error(`${url} answered with status ${response.status}, wanted 200`);
+    throw new StatusError(url, response.status);
   }
   let value: unknown;
   try {

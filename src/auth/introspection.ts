@@ -1,6 +1,6 @@
 import { authorizedPrincipal, type Claims } from "./claims.ts";
 import { ExpiringCache } from "./expiring-cache.ts";
-import { fetchJson, type JsonObject } from "./fetch-json.ts";
+import { fetchJson, type JsonObject, StatusError } from "./fetch-json.ts";
 import type { AuthDependencies, Verdict, Verifier } from "./verdict.ts";
 
 /** Milliseconds for which a token that was active is not asked about again: the longest a revoked one lives on. */
@@ -30,7 +30,8 @@ export function createIntrospectionVerifier(options: IntrospectionOptions, deps:
     if (questions >= MAX_QUESTIONS) return unavailable("Too many tokens are being checked at once");
     questions++;
     try {
-      const verdict = await judge(await introspect(token, options, deps), options, deps.now());
+      const claims = await introspect(token, options, deps).catch(inactiveWhenMalformed);
+      const verdict = await judge(claims, options, deps.now());
       if (verdict.status === "invalid") refused.set(token, verdict, deps.now() + INACTIVE_MS);
       return verdict;
     } catch (error) {
@@ -60,6 +61,12 @@ function introspect(token: string, options: IntrospectionOptions, deps: AuthDepe
     "content-type": "application/x-www-form-urlencoded",
   };
   return fetchJson(options.url, { method: "POST", headers, body: body.toString() }, deps);
+}
+
+/** Some servers answer 400 when a token is not even of their kind. Our own credentials' fault would be 401. */
+function inactiveWhenMalformed(error: unknown): JsonObject {
+  if (error instanceof StatusError && error.status === 400) return { active: false };
+  throw error;
 }
 
 /** RFC 6749 section 2.3.1: both halves are form-encoded before they are joined. */

@@ -117,6 +117,17 @@ describe("introspected tokens", () => {
     assert.equal(one.owner, two.owner);
   });
 
+  it("that are not even of the server's kind are refused, not retried", async () => {
+    assert.equal(await status(await world(() => new Response(null, { status: 400 })).ask()), 401);
+  });
+
+  it("of a client that acts for itself make an owner that no person can be", async () => {
+    const client = await world(() => Response.json({ ...ACTIVE, sub: undefined, client_id: "user-1" })).ask();
+    const person = await world(() => Response.json(ACTIVE)).ask();
+    assert.ok(!(client instanceof Response) && !(person instanceof Response));
+    assert.notEqual(client.owner, person.owner);
+  });
+
   const bad: readonly (readonly [string, Record<string, unknown>])[] = [
     ["inactive", { active: false }],
     ["active only as a text", { active: "true" }],
@@ -127,7 +138,8 @@ describe("introspected tokens", () => {
     ["from another issuer", { iss: "https://evil.example.com" }],
     ["bound to a key", { cnf: { jkt: "x" } }],
     ["of type DPoP", { token_type: "DPoP" }],
-    ["without a subject", { sub: undefined }],
+    ["with an empty subject", { sub: "" }],
+    ["without a subject and a client", { sub: undefined, client_id: undefined }],
   ];
   for (const [what, change] of bad) {
     it(`are refused when ${what}`, async () => {
