@@ -1,13 +1,14 @@
+import type { McpServerFactory, ServerEventBus } from "@modelcontextprotocol/server";
 import { Hono } from "hono";
 import { type AuthDependencies, createAuthenticator } from "./auth/authenticator.ts";
 import { checkHost, checkOrigin, type NetworkOptions, networkOptions } from "./auth/origin.ts";
 import type { Principal } from "./auth/principal.ts";
 import { applyCors, applySecurityHeaders, corsPreflight } from "./auth/response-headers.ts";
 import type { Config } from "./config.ts";
+import { RateLimiter, tooManyRequests } from "./limits/rate-limit.ts";
 import { type Access, createMcpEndpoint } from "./mcp/endpoint.ts";
 import { createServerFactory, type RequestIdentity } from "./mcp/server.ts";
 import type { ReplySettings } from "./mcp/tool.ts";
-import type { McpServerFactory, ServerEventBus } from "@modelcontextprotocol/server";
 import type { SessionService } from "./sessions/service.ts";
 import { VERSION } from "./version.ts";
 
@@ -46,6 +47,7 @@ export function createApp(dependencies: AppDependencies): App {
   const network = networkOf(dependencies);
   const authenticator = createAuthenticator(config.auth, dependencies.authDependencies);
   const identify = dependencies.identify ?? ((request) => authenticator.authenticate(request));
+  const limiter = rateLimiterOf(config);
   const endpoint = createMcpEndpoint({
     factory: dependencies.factory ?? createServerFactory(dependencies),
     maxBodyBytes: config.REPL_MAX_BODY_BYTES,
@@ -64,6 +66,8 @@ export function createApp(dependencies: AppDependencies): App {
   const guarded = (serve: Serve) => async (request: Request, defer: Bindings["Bindings"]["defer"]) => {
     const principal = await identify(request);
     if (principal instanceof Response) return principal;
+    const wait = limiter?.take(principal.owner) ?? 0;
+    if (limiter && wait > 0) return tooManyRequests(wait, limiter.perMinute);
     const path = new URL(request.url).pathname;
     return serve(request, {
       authInfo: authInfoOf(principal, defer),
@@ -94,6 +98,14 @@ export function createApp(dependencies: AppDependencies): App {
     },
     close: () => endpoint.close(),
   };
+}
+
+/** Requests that strangers with a token may make per minute when the settings do not say. */
+const RATE_PER_MINUTE = 600;
+
+function rateLimiterOf(config: Config): RateLimiter | undefined {
+  const perMinute = config.REPL_RATE_PER_MINUTE ?? (config.auth.mode === "none" ? 0 : RATE_PER_MINUTE);
+  return perMinute > 0 ? new RateLimiter({ perMinute }) : undefined;
 }
 
 function networkOf({ config, bind }: AppDependencies): NetworkOptions {

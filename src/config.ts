@@ -4,13 +4,14 @@ import { AUTH_SETTINGS, parseAuthSettings } from "./auth/settings.ts";
 
 /** The only file that knows setting names and defaults. */
 
-const whole = (fallback: number, least = 0) =>
+const number = (least = 0) =>
   z
     .string()
     .regex(/^\d+$/, `must be a whole number of at least ${least}`)
     .transform(Number)
-    .refine((value) => Number.isSafeInteger(value) && value >= least, `must be a whole number of at least ${least}`)
-    .default(fallback);
+    .refine((value) => Number.isSafeInteger(value) && value >= least, `must be a whole number of at least ${least}`);
+
+const whole = (fallback: number, least = 0) => number(least).default(fallback);
 
 const flag = (fallback: boolean) =>
   z
@@ -32,7 +33,9 @@ const text = z.string().min(1, "must not be empty").optional();
 const settings = z.object({
   MCP_TRANSPORT: choice(["stdio", "sse", "streamable-http"], "stdio"),
   MCP_HOST: z.string().min(1, "must not be empty").default("127.0.0.1"),
-  MCP_PORT: whole(8000).refine((port) => port <= 65535, "must be a port number from 0 to 65535"),
+  MCP_PORT: number()
+    .refine((port) => port <= 65535, "must be a port number from 0 to 65535")
+    .default(8000),
   E2B_API_KEY: text,
   E2B_DOMAIN: text,
   E2B_API_URL: text,
@@ -59,7 +62,7 @@ const settings = z.object({
   REPL_MAX_BODY_BYTES: whole(16 * 1024 * 1024, 1024),
   REPL_MAX_BLOCKS: whole(100_000, 1),
   REPL_MAX_HISTORY_MB: whole(1024, 1),
-  REPL_RATE_PER_MINUTE: whole(0),
+  REPL_RATE_PER_MINUTE: number().optional(),
   REPL_SANDBOX_MINUTES_PER_DAY: whole(0),
   REPL_ALLOWED_HOSTS: names,
   REPL_ALLOWED_ORIGINS: names,

@@ -14,7 +14,7 @@ import { tokenCommand } from "./token.ts";
 const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<number>>> = {
   setup: setupCommand,
   doctor: doctorCommand,
-  token: tokenCommand,
+  token: (args) => tokenCommand(args, { out: (text) => process.stdout.write(text), err: (text) => process.stderr.write(text) }),
   sweep: sweepCommand,
 };
 

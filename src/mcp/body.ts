@@ -6,7 +6,11 @@ function refuse(status: number, code: number, message: string): { refusal: Respo
 }
 
 function tooLarge(limit: number) {
-  return refuse(413, -32600, `The request body is over the limit of ${limit} bytes; send less, or run the code as a file`);
+  return refuse(
+    413,
+    -32600,
+    `The request body is over the limit of ${limit} bytes; send less, or run the code as a file`,
+  );
 }
 
 /**

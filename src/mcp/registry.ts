@@ -1,9 +1,9 @@
 import type { Tool as McpTool } from "@modelcontextprotocol/server";
+import type { Tool } from "./tool.ts";
 import { historyTools } from "./tools/history.ts";
 import { installTools } from "./tools/install.ts";
 import { runTools } from "./tools/run.ts";
 import { sessionTools } from "./tools/sessions.ts";
-import type { Tool } from "./tool.ts";
 
 /** All tools, built once per process. */
 export const TOOLS: readonly Tool[] = [...sessionTools, ...runTools, ...historyTools, ...installTools];
@@ -11,11 +11,13 @@ export const TOOLS: readonly Tool[] = [...sessionTools, ...runTools, ...historyT
 export const TOOLS_BY_NAME: ReadonlyMap<string, Tool> = new Map(TOOLS.map((tool) => [tool.name, tool]));
 
 /** The reply to `tools/list`. */
-export const TOOL_LIST: McpTool[] = TOOLS.map(({ name, title, description, annotations, inputSchema, outputSchema }) => ({
-  name,
-  title,
-  description,
-  annotations: { title, ...annotations },
-  inputSchema,
-  outputSchema,
-}));
+export const TOOL_LIST: McpTool[] = TOOLS.map(
+  ({ name, title, description, annotations, inputSchema, outputSchema }) => ({
+    name,
+    title,
+    description,
+    annotations: { title, ...annotations },
+    inputSchema,
+    outputSchema,
+  }),
+);

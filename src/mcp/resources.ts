@@ -1,4 +1,4 @@
-import { ResourceNotFoundError, type ReadResourceResult, type Resource } from "@modelcontextprotocol/server";
+import { type ReadResourceResult, type Resource, ResourceNotFoundError } from "@modelcontextprotocol/server";
 import { AppError } from "../core/errors.ts";
 import { renderOutput } from "../render/index.ts";
 import type { Caller } from "../sessions/context.ts";
@@ -42,11 +42,7 @@ export async function listResources(service: SessionService, caller: Caller): Pr
 type Document = { readonly mimeType: string; readonly text: string };
 
 /** @throws ResourceNotFoundError for a URI that names nothing of this caller. */
-export async function readResource(
-  service: SessionService,
-  caller: Caller,
-  uri: string,
-): Promise<ReadResourceResult> {
+export async function readResource(service: SessionService, caller: Caller, uri: string): Promise<ReadResourceResult> {
   const document = await readDocument(service, caller, uri).catch((error: unknown) => {
     if (error instanceof AppError && NOT_THERE.has(error.code)) throw new ResourceNotFoundError(uri);
     throw error;

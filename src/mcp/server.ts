@@ -94,21 +94,37 @@ async function callTool(
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool ${name}; the tools are ${known}`);
   }
   const { signal } = context.mcpReq;
-  const reply = await answer(tool, scopes, args, { caller, service, settings, signal, progress: progressOf(context) }).catch(
-    (error: unknown) => {
-      const told = toAppError(error);
-      if (told.code === "INTERNAL") log("call failed", { tool: name, error: describe(error) });
-      return errorReply(told);
-    },
-  );
+  const reply = await answer(tool, scopes, args, {
+    caller,
+    service,
+    settings,
+    signal,
+    progress: progressOf(context),
+  }).catch((error: unknown) => {
+    const told = toAppError(error);
+    if (told.code === "INTERNAL") log("call failed", { tool: name, error: describe(error) });
+    return errorReply(told);
+  });
   const session = (args as Record<string, unknown> | undefined)?.session_id;
   const { code, status = "ok" } = (reply.structuredContent ?? {}) as { code?: string; status?: string };
   const outcome = code ?? status;
-  log("call", { owner: caller.owner, by: caller.name, tool: name, session, outcome, ms: round(performance.now() - started) });
+  log("call", {
+    owner: caller.owner,
+    by: caller.name,
+    tool: name,
+    session,
+    outcome,
+    ms: round(performance.now() - started),
+  });
   return reply;
 }
 
-async function answer(tool: Tool, scopes: readonly Scope[], args: unknown, context: ToolContext): Promise<CallToolResult> {
+async function answer(
+  tool: Tool,
+  scopes: readonly Scope[],
+  args: unknown,
+  context: ToolContext,
+): Promise<CallToolResult> {
   if (!scopes.includes(tool.scope)) {
     throw new AppError("FORBIDDEN", `${tool.name} needs the scope ${tool.scope}, which your token lacks`);
   }

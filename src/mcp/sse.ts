@@ -1,4 +1,10 @@
-import { type AuthInfo, type JSONRPCMessage, parseJSONRPCMessage, type McpServerFactory, type Transport } from "@modelcontextprotocol/server";
+import {
+  type AuthInfo,
+  type JSONRPCMessage,
+  type McpServerFactory,
+  parseJSONRPCMessage,
+  type Transport,
+} from "@modelcontextprotocol/server";
 import { identityOf } from "./server.ts";
 
 /** Open streams beyond this are refused. */

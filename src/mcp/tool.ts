@@ -64,7 +64,11 @@ export function defineTool<S extends z.ZodObject>({ input, output, run, ...rest 
  * Clients send numbers and booleans as text, and null for what is absent: both are taken as meant.
  * @throws AppError INVALID_ARGUMENT naming the argument, what it must be and what it was.
  */
-function parseArguments<S extends z.ZodObject>(schema: S, json: z.core.JSONSchema.BaseSchema, args: unknown): z.infer<S> {
+function parseArguments<S extends z.ZodObject>(
+  schema: S,
+  json: z.core.JSONSchema.BaseSchema,
+  args: unknown,
+): z.infer<S> {
   const given: Record<string, unknown> = { ...(isObject(args) ? args : {}) };
   for (const [name, value] of Object.entries(given)) {
     const property = json.properties?.[name];

@@ -11,7 +11,11 @@ import { interrupted, requireSession, settle } from "./run.ts";
 /** A block of history: `inMemory` tells whether what it set is part of the present state. */
 export type HistoryEntry = { readonly block: Block; readonly index: number; readonly inMemory: boolean };
 
-export type History = { readonly record: SessionRecord; readonly total: number; readonly entries: readonly HistoryEntry[] };
+export type History = {
+  readonly record: SessionRecord;
+  readonly total: number;
+  readonly entries: readonly HistoryEntry[];
+};
 
 /** Reads a slice; the running block shows what it has printed so far. Never waits for a run. */
 export async function readHistory(context: ServiceContext, live: LiveSession, slice: Slice): Promise<History> {
@@ -55,7 +59,9 @@ export async function deleteHistory(
   if (running !== undefined && sequences.includes(running)) {
     throw new AppError("SESSION_BUSY", "The last of these blocks is still running; wait for it, or leave it out");
   }
-  const updated = await context.store.updateSession(live.owner, live.id, (present) => withoutBlocks(present, sequences));
+  const updated = await context.store.updateSession(live.owner, live.id, (present) =>
+    withoutBlocks(present, sequences),
+  );
   live.edits += 1;
   await context.store.deleteBlocks(live.owner, live.id, sequences);
   return { deleted: sequences.length, remaining: countBlocks(updated) };

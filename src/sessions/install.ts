@@ -1,6 +1,6 @@
+import type { InstallReply } from "../core/backend.ts";
 import { AppError } from "../core/errors.ts";
 import { parseRequirements } from "../core/requirement.ts";
-import type { InstallReply } from "../core/backend.ts";
 import type { Caller, ServiceContext } from "./context.ts";
 import type { Kernels } from "./kernels.ts";
 import type { LiveSessions } from "./live.ts";

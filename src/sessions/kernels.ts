@@ -65,7 +65,10 @@ export function createKernels(context: ServiceContext, sessions: LiveSessions): 
 
   function expire(live: LiveSession): void {
     timers.delete(live);
-    if (live.queue.length > 0) return watchIdle(live);
+    if (live.queue.length > 0) {
+      watchIdle(live);
+      return;
+    }
     const kernel = live.kernel;
     if (!kernel) return;
     if (live.used) live.lost = `the session expired after ${limits.idleSeconds} s idle`;
@@ -78,7 +81,8 @@ export function createKernels(context: ServiceContext, sessions: LiveSessions): 
       watchIdle(live);
       if (live.kernel) return { kernel: live.kernel, epoch: live.epoch, lost: undefined };
       let lost = live.lost;
-      if (!lost && record.kernelRef && !live.starting) {
+      // A kernel of an earlier process: one of this process that is gone has left its reason, or was told already.
+      if (!lost && record.kernelRef && live.epoch < record.epoch && !live.starting) {
         if (await attach(live, record)) return acquired(live, undefined);
         lost = backend.supports.attach ? "the sandbox expired or was ended" : "the server was restarted";
       }

@@ -100,11 +100,7 @@ export async function listSessions(
   return records.map((record) => describeSession(context, sessions.peek(caller.owner, record.id), record));
 }
 
-function describeSession(
-  context: ServiceContext,
-  live: LiveSession | undefined,
-  record: SessionRecord,
-): SessionInfo {
+function describeSession(context: ServiceContext, live: LiveSession | undefined, record: SessionRecord): SessionInfo {
   const remote = context.backend.supports.attach && record.kernelRef !== null && live?.lost === undefined;
   return {
     session_id: record.id,
@@ -162,9 +158,6 @@ export async function deleteSession(
   live.deleted = true;
   sessions.forget(live);
   live.running?.stop("deleted");
-  const [removed] = await Promise.all([
-    context.store.deleteSession(live.owner, live.id),
-    kernels.drop(live, record),
-  ]);
+  const [removed] = await Promise.all([context.store.deleteSession(live.owner, live.id), kernels.drop(live, record)]);
   if (!removed) throw notFound(live.id);
 }

@@ -40,7 +40,9 @@ export function sameOutput(before: Block, after: Block): boolean {
 
 function readable(outputs: readonly Output[]): string {
   return JSON.stringify(
-    outputs.filter((output) => output.type !== "stream" || !output.late).map((o) => (o.type === "stream" ? o.text : o.data)),
+    outputs
+      .filter((output) => output.type !== "stream" || !output.late)
+      .map((o) => (o.type === "stream" ? o.text : o.data)),
   );
 }
 

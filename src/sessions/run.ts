@@ -52,7 +52,10 @@ export async function requireSession(context: ServiceContext, owner: string, id:
 }
 
 export function notFound(id: string): AppError {
-  return new AppError("SESSION_NOT_FOUND", `Session ${JSON.stringify(id)} not found; list_sessions shows your sessions`);
+  return new AppError(
+    "SESSION_NOT_FOUND",
+    `Session ${JSON.stringify(id)} not found; list_sessions shows your sessions`,
+  );
 }
 
 function requireRoom({ limits }: ServiceContext, record: SessionRecord): void {
@@ -62,7 +65,10 @@ function requireRoom({ limits }: ServiceContext, record: SessionRecord): void {
   }
   if ((record.historyChars ?? 0) >= limits.maxHistoryBytes) {
     const megabytes = Math.round(limits.maxHistoryBytes / 2 ** 20);
-    throw new AppError("LIMIT_REACHED", `The history has reached its limit of ${megabytes} MB; delete_history makes room`);
+    throw new AppError(
+      "LIMIT_REACHED",
+      `The history has reached its limit of ${megabytes} MB; delete_history makes room`,
+    );
   }
 }
 
@@ -89,13 +95,7 @@ export function interrupted(block: Block): Block {
   };
 }
 
-function pendingBlock(
-  record: SessionRecord,
-  spec: RunSpec,
-  caller: Caller,
-  acquired: Acquired,
-  now: number,
-): Block {
+function pendingBlock(record: SessionRecord, spec: RunSpec, caller: Caller, acquired: Acquired, now: number): Block {
   return {
     sequence: record.nextSequence,
     ...spec,
@@ -112,12 +112,7 @@ function pendingBlock(
 }
 
 /** Writes the block as pending. Resolves to false when the store is down; the run goes on and is marked unsaved. */
-async function begin(
-  context: ServiceContext,
-  live: LiveSession,
-  block: Block,
-  acquired: Acquired,
-): Promise<boolean> {
+async function begin(context: ServiceContext, live: LiveSession, block: Block, acquired: Acquired): Promise<boolean> {
   const change = (record: SessionRecord): SessionRecord => ({
     ...record,
     pending: block,
@@ -160,12 +155,7 @@ function unsaved(context: ServiceContext, live: LiveSession, error: unknown): bo
 }
 
 /** The cell was refused before it ran: nothing of it stays. */
-async function rollBack(
-  context: ServiceContext,
-  live: LiveSession,
-  block: Block,
-  acquired: Acquired,
-): Promise<void> {
+async function rollBack(context: ServiceContext, live: LiveSession, block: Block, acquired: Acquired): Promise<void> {
   live.lost ??= acquired.lost;
   if (live.deleted) return;
   await context.store.updateSession(live.owner, live.id, (record) => ({
@@ -184,7 +174,9 @@ async function indexOf(context: ServiceContext, live: LiveSession, block: Block,
 }
 
 function lostNote(lost: string | undefined): string | undefined {
-  return lost && `Variables of earlier blocks are lost (${lost}): this ran in a fresh interpreter; rerun_code restores them`;
+  return (
+    lost && `Variables of earlier blocks are lost (${lost}): this ran in a fresh interpreter; rerun_code restores them`
+  );
 }
 
 function withNote(block: Block, note: string | undefined): Block {

@@ -37,7 +37,12 @@ export type SessionService = {
   /** Stops what runs. @returns false when nothing ran. */
   interrupt(caller: Caller, id: string): Promise<boolean>;
   history(caller: Caller, id: string, slice: Slice): Promise<History>;
-  deleteHistory(caller: Caller, id: string, start: number, end?: number): Promise<{ deleted: number; remaining: number }>;
+  deleteHistory(
+    caller: Caller,
+    id: string,
+    start: number,
+    end?: number,
+  ): Promise<{ deleted: number; remaining: number }>;
   install(caller: Caller, request: InstallRequest): Promise<InstallResult>;
   /** The session's file system; starts its kernel when it has none. */
   files(caller: Caller, id: string): Promise<KernelFiles>;
@@ -122,7 +127,10 @@ function checkRun(context: ServiceContext, spec: RunSpec, options: CellOptions):
   const bytes = new TextEncoder().encode(spec.code).length;
   const { maxCodeBytes } = context.limits;
   if (bytes > maxCodeBytes) {
-    throw new AppError("TOO_LARGE", `The code has ${bytes} bytes, more than the limit of ${maxCodeBytes}; run it as a file`);
+    throw new AppError(
+      "TOO_LARGE",
+      `The code has ${bytes} bytes, more than the limit of ${maxCodeBytes}; run it as a file`,
+    );
   }
 }
 

@@ -18,7 +18,16 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/sessions": ["src/core", "src/store", "src/limits"],
   "src/mcp": ["src/core", "src/sessions", "src/render", "src/auth", "src/version.ts"],
   "src/web": ["src/core", "src/sessions", "src/render", "src/auth", "src/mcp", "src/version.ts"],
-  "src/app.ts": ["src/core", "src/auth", "src/config.ts", "src/limits", "src/mcp", "src/sessions", "src/web", "src/version.ts"],
+  "src/app.ts": [
+    "src/core",
+    "src/auth",
+    "src/config.ts",
+    "src/limits",
+    "src/mcp",
+    "src/sessions",
+    "src/web",
+    "src/version.ts",
+  ],
 };
 
 const sources = readSources("src");
@@ -33,7 +42,10 @@ function partOf(path: string): string | undefined {
 }
 
 test("every file of src belongs to a known part", () => {
-  assert.deepEqual(sources.map(({ path }) => path).filter((path) => !partOf(path)), []);
+  assert.deepEqual(
+    sources.map(({ path }) => path).filter((path) => !partOf(path)),
+    [],
+  );
 });
 
 test("imports in src point down only", () => {
@@ -82,13 +94,19 @@ test("src uses web standards only, the subprocess backend aside", () => {
 });
 
 function withoutComments(text: string): string {
-  return text.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/^\s*\/\/.*$/gm, "").replaceAll(/"(?:[^"\\\n]|\\.)*"/g, '""').replaceAll(/`[^`]*`/g, "``");
+  return text
+    .replaceAll(/\/\*[\s\S]*?\*\//g, "")
+    .replaceAll(/^\s*\/\/.*$/gm, "")
+    .replaceAll(/"(?:[^"\\\n]|\\.)*"/g, '""')
+    .replaceAll(/`[^`]*`/g, "``");
 }
 
 const GENERATED = new Set(["src/backends/e2b/python-sources.ts"]);
 
 test("files have at most 400 lines", () => {
-  const paths = ["src", "adapters", "test", "bench", "scripts"].flatMap((folder) => filesBelow(folder, [".ts", ".tsx", ".mjs", ".py"]));
+  const paths = ["src", "adapters", "test", "bench", "scripts"].flatMap((folder) =>
+    filesBelow(folder, [".ts", ".tsx", ".mjs", ".py"]),
+  );
   const long = paths
     .filter((path) => !GENERATED.has(path))
     .map((path) => [path, readFileSync(join(ROOT, path), "utf8").split("\n").length - 1] as const)
@@ -97,10 +115,18 @@ test("files have at most 400 lines", () => {
 });
 
 test("nothing is exported by default outside adapters", () => {
-  assert.deepEqual(sources.filter(({ text }) => /^export default /m.test(text)).map(({ path }) => path), []);
+  assert.deepEqual(
+    sources.filter(({ text }) => /^export default /m.test(text)).map(({ path }) => path),
+    [],
+  );
 });
 
 test("no catch is empty and nothing is any", () => {
-  const wrong = [...sources, ...readSources("adapters")].filter(({ text }) => /catch\s*(\([^)]*\))?\s*\{\s*\}|:\s*any\b|\bas any\b/.test(text));
-  assert.deepEqual(wrong.map(({ path }: Source) => path), []);
+  const wrong = [...sources, ...readSources("adapters")].filter(({ text }) =>
+    /catch\s*(\([^)]*\))?\s*\{\s*\}|:\s*any\b|\bas any\b/.test(text),
+  );
+  assert.deepEqual(
+    wrong.map(({ path }: Source) => path),
+    [],
+  );
 });

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
-import { EXPORT_FORMATS, type ExportFormat, formatOf } from "../exports.ts";
-import { exportReply, scriptReply } from "../exports.ts";
+import { EXPORT_FORMATS, type ExportFormat, exportReply, formatOf, scriptReply } from "../exports.ts";
 import { historyOutput, historyReply } from "../reply.ts";
 import { args, defineTool, jsonReply, type Tool } from "../tool.ts";
 

@@ -1,0 +1,149 @@
+import { type App, createApp } from "../src/app.ts";
+import { type Authenticator, createAuthenticator } from "../src/auth/authenticator.ts";
+import { checkHost, checkOrigin, networkOptions } from "../src/auth/origin.ts";
+import type { Principal } from "../src/auth/principal.ts";
+import { corsPreflight } from "../src/auth/response-headers.ts";
+import { createE2bBackend } from "../src/backends/e2b/backend.ts";
+import { type Config, ConfigError, parseConfig } from "../src/config.ts";
+import { createSessionService } from "../src/sessions/service.ts";
+import { createHistoryStore } from "../src/store/history-store.ts";
+import { createLocalLocks } from "../src/store/locks.ts";
+import { type DurableObjectStorage, openDurableObject } from "./drivers/durable-object.ts";
+import { createLog } from "./log.ts";
+import { e2bOptions, limitsOf, replySettingsOf } from "./options.ts";
+import { sweep } from "./sweep.ts";
+
+/** The little of the platform's types that we use. */
+type Namespace = {
+  idFromName(name: string): unknown;
+  get(id: unknown): { fetch(request: Request): Promise<Response> };
+};
+type Env = Readonly<Record<string, unknown>> & { readonly OWNERS: Namespace };
+type Context = { waitUntil(work: Promise<unknown>): void };
+type ObjectState = Context & { readonly storage: DurableObjectStorage };
+
+/** Set by the Worker alone: it is overwritten on every request, so a client's own never gets through. */
+const PRINCIPAL_HEADER = "x-edge-repl-principal";
+
+/** On Workers only a write shows that a client is gone, so silent streams are written to this often. */
+const KEEP_ALIVE_MS = 2000;
+
+function configOf(env: Env): Config {
+  const texts = Object.entries(env).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  return parseConfig({ REPL_BACKEND: "e2b", ...Object.fromEntries(texts) });
+}
+
+type Gate = { readonly config: Config; readonly authenticator: Authenticator };
+
+/** Settings do not change while an isolate lives. */
+const gates = new WeakMap<Env, Gate>();
+
+function gateOf(env: Env): Gate {
+  let gate = gates.get(env);
+  if (!gate) {
+    const config = configOf(env);
+    gate = { config, authenticator: createAuthenticator(config.auth, { shareFetches: false }) };
+    gates.set(env, gate);
+  }
+  return gate;
+}
+
+/** Finds out who calls and hands the request to the object that is that owner. */
+async function route(request: Request, env: Env): Promise<Response> {
+  const { config, authenticator } = gateOf(env);
+  const url = new URL(request.url);
+  const known = authenticator.metadata(request);
+  if (known) return known;
+  const network = networkOptions({
+    ...(config.REPL_PUBLIC_URL === undefined ? {} : { publicUrl: config.REPL_PUBLIC_URL }),
+    hosts: config.REPL_ALLOWED_HOSTS,
+    origins: config.REPL_ALLOWED_ORIGINS,
+    authenticated: config.auth.mode !== "none",
+  });
+  const answered = checkHost(request, network) ?? checkOrigin(request, network) ?? corsPreflight(request, network);
+  if (answered) return answered;
+  if (url.pathname === "/healthz") return Response.json({ status: "ok" });
+  const principal = await authenticator.authenticate(request);
+  if (principal instanceof Response) return principal;
+  const headers = new Headers(request.headers);
+  headers.set(PRINCIPAL_HEADER, encodeURIComponent(JSON.stringify(principal)));
+  const { signal } = request;
+  return objectOf(env, principal.owner).fetch(new Request(request, { headers, signal }));
+}
+
+function objectOf(env: Env, owner: string): { fetch(request: Request): Promise<Response> } {
+  return env.OWNERS.get(env.OWNERS.idFromName(owner));
+}
+
+export default {
+  async fetch(request: Request, env: Env): Promise<Response> {
+    try {
+      return await route(request, env);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      return Response.json({ error: `The server is not set up: ${error.message}` }, { status: 503 });
+    }
+  },
+
+  /** Cron: ends sandboxes that no session owns. */
+  async scheduled(_event: unknown, env: Env, context: Context): Promise<void> {
+    const { config } = gateOf(env);
+    const log = createLog(config.REPL_LOG, (line) => console.error(line.trimEnd()));
+    const owns = async (owner: string, session: string, epoch: number): Promise<boolean> => {
+      const url = `https://owner.internal/owns?session=${encodeURIComponent(session)}&epoch=${epoch}`;
+      const response = await objectOf(env, owner).fetch(new Request(url, { headers: { [PRINCIPAL_HEADER]: owner } }));
+      return response.status === 200;
+    };
+    context.waitUntil(sweep(e2bOptions(config, log), owns));
+  },
+};
+
+/** One object is one owner: the whole app over storage of its own, so that all isolates see the same sessions. */
+export class OwnerObject {
+  readonly #state: ObjectState;
+  readonly #app: App;
+  readonly #owns: (session: string, epoch: number) => Promise<boolean>;
+  #owner = "";
+
+  constructor(state: ObjectState, env: Env) {
+    this.#state = state;
+    const config = configOf(env);
+    const log = createLog(config.REPL_LOG, (line) => console.error(line.trimEnd()));
+    const { storage, maxValueBytes } = openDurableObject(state.storage);
+    const store = createHistoryStore({ storage, locks: createLocalLocks(), exclusive: true, maxValueBytes });
+    this.#owns = async (session, epoch) => (await store.readSession(this.#owner, session))?.epoch === epoch;
+    const service = createSessionService({
+      store,
+      backend: createE2bBackend(e2bOptions(config, log)),
+      limits: limitsOf(config),
+      recovery: config.REPL_RECOVERY,
+      allowUrls: config.REPL_ALLOW_URLS,
+      now: Date.now,
+      log,
+    });
+    this.#app = createApp({
+      config,
+      service,
+      settings: replySettingsOf(config),
+      log,
+      keepAliveMs: KEEP_ALIVE_MS,
+      responseMode: "sse",
+      identify: async (request) => principalOf(request),
+    });
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    const url = new URL(request.url);
+    if (url.hostname === "owner.internal") {
+      this.#owner = request.headers.get(PRINCIPAL_HEADER) ?? "";
+      const owned = await this.#owns(url.searchParams.get("session") ?? "", Number(url.searchParams.get("epoch")));
+      return new Response(null, { status: owned ? 200 : 404 });
+    }
+    return this.#app.fetch(request, (work) => this.#state.waitUntil(work));
+  }
+}
+
+/** The object is reached through the Worker only, which has checked who calls. */
+function principalOf(request: Request): Principal {
+  return JSON.parse(decodeURIComponent(request.headers.get(PRINCIPAL_HEADER) ?? "")) as Principal;
+}
