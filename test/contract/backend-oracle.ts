@@ -1,0 +1,165 @@
+import type { Backend, FileEntry, InstallReply, Kernel, KernelFiles, Supports } from "../../src/core/backend.ts";
+import { AppError, type ErrorCode } from "../../src/core/errors.ts";
+import type { ExecutionReply, Output } from "../../src/core/execution.ts";
+import {
+  type BackendCheck,
+  type CellResult,
+  type CellStep,
+  type OutputMatch,
+  outputsOf,
+  type Step,
+  type TextMatch,
+} from "./backend-steps.ts";
+
+/** A backend in memory that runs nothing: it answers each step of a check with what the step wants to see. */
+
+export type Answer = {
+  readonly refused?: ErrorCode;
+  readonly outputs: readonly Output[];
+  readonly reply: ExecutionReply;
+  /** Output that comes when the call has been answered already. */
+  readonly late?: readonly Output[];
+  readonly delayMs?: number;
+  readonly data: Uint8Array;
+  readonly path: string;
+  readonly replaced: boolean;
+  readonly entries: readonly FileEntry[];
+  readonly install: InstallReply;
+  readonly lines: readonly string[];
+};
+
+/** Changes what is answered to one step: a deliberate fault. */
+export type Fault = { readonly step: Step; readonly what: string; readonly answer: (right: Answer) => Answer };
+
+const EVERYTHING: Supports = {
+  attach: true,
+  interrupt: true,
+  files: true,
+  sharedPackages: true,
+  eagerStart: true,
+  lateOutput: true,
+};
+
+export function createOracle(checks: readonly BackendCheck[], fault?: Fault): Backend {
+  const stepsOf = (sessionId: string, name: string): readonly Step[] =>
+    checks.find((check) => sessionId === `${check.id}-${name}`)?.steps.filter((step) => (step.on ?? "main") === name) ??
+    [];
+  const answerTo = (step: Step): Answer => (step === fault?.step ? fault.answer(rightAnswer(step)) : rightAnswer(step));
+  return {
+    name: "oracle",
+    supports: EVERYTHING,
+    async startKernel({ sessionId }) {
+      const steps = [...stepsOf(sessionId, sessionId.slice(sessionId.lastIndexOf("-") + 1))];
+      if (steps[0] && "start" in steps[0]) refuseIf(answerTo(steps.shift() as Step));
+      return createOracleKernel(steps, answerTo);
+    },
+    attachKernel: async () => undefined,
+    discardKernel: async () => undefined,
+    close: async () => undefined,
+  };
+}
+
+function createOracleKernel(steps: Step[], answerTo: (step: Step) => Answer): Kernel {
+  let stop = (): void => undefined;
+  let running: Step | undefined;
+  const next = (): Answer => {
+    const step = steps.shift();
+    if (!step) throw new Error("The check has no such step");
+    const answer = answerTo(step);
+    refuseIf(answer);
+    return answer;
+  };
+  const files: KernelFiles = {
+    // While a cell waits for its file this is a question for that file, which is no step.
+    read: async () => (running ? rightAnswer(running) : next()),
+    write: async () => next(),
+    list: async () => next().entries,
+  };
+  return {
+    ref: {},
+    died: new Promise(() => undefined),
+    files,
+    async execute(_cell, { signal, onOutput }) {
+      const step = steps[0] as CellStep;
+      const answer = next();
+      running = step;
+      for (const output of answer.outputs) onOutput(output);
+      await new Promise<void>((resolve) => {
+        stop = resolve;
+        if (!step.stop || step.stop.at === "end" || signal.aborted) resolve();
+        else signal.addEventListener("abort", () => resolve(), { once: true });
+        if (step.stop?.at === "output" && step.stop.by === "shutdown") resolve();
+      });
+      if (answer.delayMs) await new Promise((resolve) => setTimeout(resolve, answer.delayMs));
+      running = undefined;
+      setTimeout(() => answer.late?.forEach(onOutput), 0);
+      return answer.reply;
+    },
+    async shutdown() {
+      stop();
+      const step = running ? undefined : steps[0];
+      if (step && "shutdown" in step && answerTo(steps.shift() as Step).refused) throw new Error("Shut down already");
+    },
+    async install(_requirements, { onProgress }) {
+      const answer = next();
+      answer.lines.forEach(onProgress);
+      return answer.install;
+    },
+  };
+}
+
+function refuseIf({ refused }: Answer): void {
+  if (refused) throw new AppError(refused, "It was refused; ask for what is allowed");
+}
+
+/** What a backend that keeps the contract answers to a step. */
+export function rightAnswer(step: Step): Answer {
+  const result = "run" in step ? step : {};
+  const data = "data" in step && step.data !== undefined ? step.data : "";
+  const entries = "entries" in step && step.entries ? step.entries : [];
+  return {
+    ...("refused" in step && step.refused ? { refused: step.refused } : {}),
+    outputs: outputsOf(result).flatMap(toOutputs),
+    reply: toReply(result),
+    data: typeof data === "string" ? new TextEncoder().encode(data) : data,
+    path: "/session/file",
+    replaced: "replaced" in step && step.replaced === true,
+    entries: entries.map((entry) => ({ ...entry, path: `/session/${entry.name}`, modified: Date.now() / 1000 })),
+    install: "gives" in step && step.gives ? step.gives : { installed: [], replaced: [] },
+    lines: ["Installing"],
+  };
+}
+
+export function sampleOf(match: TextMatch): string {
+  return typeof match === "string" ? match : match.sample;
+}
+
+function toReply(result: CellResult): ExecutionReply {
+  if (result.error) {
+    const { name, message, traceback } = result.error;
+    return { status: "error", error: { name, message: sampleOf(message), traceback: sampleOf(traceback) } };
+  }
+  if (result.aborted) return { status: "aborted", kernelAlive: result.aborted === "kept" };
+  return result.died === undefined ? { status: "ok" } : { status: "died", detail: sampleOf(result.died) };
+}
+
+function toOutputs(match: OutputMatch): Output[] {
+  if ("display" in match) return [{ type: "display_data", data: toBundle(match.display) }];
+  if ("result" in match) return [{ type: "execute_result", data: toBundle(match.result) }];
+  if ("flood" in match) return [{ type: "stream", name: match.flood, text: match.begins }];
+  if ("cut" in match) {
+    const dropped = match.length - match.begins.length - match.ends.length;
+    return [
+      { type: "stream", name: match.cut, text: match.begins },
+      { type: "stream", name: match.cut, text: match.ends, dropped },
+    ];
+  }
+  const name = "stdout" in match ? "stdout" : "stderr";
+  const text = sampleOf("stdout" in match ? match.stdout : match.stderr);
+  return [{ type: "stream", name, text, ...(match.late ? { late: true } : {}) }];
+}
+
+function toBundle(match: Readonly<Record<string, TextMatch | null>>): Record<string, string> {
+  const present = Object.entries(match).filter((entry): entry is [string, TextMatch] => entry[1] !== null);
+  return Object.fromEntries(present.map(([type, content]) => [type, sampleOf(content)]));
+}
