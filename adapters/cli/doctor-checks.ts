@@ -79,42 +79,28 @@ function installer(found: Awaited<ReturnType<DoctorProbes["findPython"]>>): Find
 const store: Check = {
   id: "store",
   async run({ config, env, probes }) {
-    const setting = config.REPL_STORAGE ?? `fs:${probes.dataFolder(env)}`;
-    if (setting === "memory")
-      return [{ status: "ok", message: "History is kept in memory and lost when the server stops" }];
-    const path = /^(fs|sqlite|deno-kv):(?!\/\/)(.*)$/.exec(setting);
-    if (path?.[1] === "deno-kv")
-      return [{ status: "skip", message: "Deno KV is checked by Deno when the server starts" }];
-    if (path?.[2]) return [await writable(path[1] === "fs" ? path[2] : probes.folderOf(path[2]), probes)];
-    if (/^rediss?:\/\//.test(setting) && URL.canParse(setting)) return [await redis(new URL(setting), probes)];
-    return [{ status: "fail", message: "REPL_STORAGE is none that is known", fix: STORAGES }];
+    try {
+      const where = await within(NETWORK_MS, probes.tryStore(config.REPL_STORAGE, env));
+      const lost = config.REPL_STORAGE === "memory" ? "; it is lost then" : "";
+      return [{ status: "ok", message: `History can be kept in ${where}${lost}` }];
+    } catch (error) {
+      const fix =
+        "Set REPL_STORAGE to memory, fs:FOLDER, sqlite:FILE, redis://HOST or deno-kv:, or make this one usable";
+      return [{ status: "fail", message: messageOf(error), fix }];
+    }
   },
 };
 
-const STORAGES = "Set REPL_STORAGE to memory, fs:FOLDER, sqlite:FILE, redis://HOST, rediss://HOST or deno-kv:FILE";
-
-async function writable(folder: string, probes: DoctorProbes): Promise<Finding> {
+/** @throws Error when `work` takes longer; the work is not stopped. */
+async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`The store did not answer in ${limitMs / 1000} s`)), limitMs);
+  });
   try {
-    await probes.tryFolder(folder);
-    return { status: "ok", message: `History can be written in ${folder}` };
-  } catch (error) {
-    return {
-      status: "fail",
-      message: `History cannot be written in ${folder} (${codeOf(error)})`,
-      fix: "Make the folder writable for this user, or set REPL_STORAGE to fs:ANOTHER-FOLDER",
-    };
-  }
-}
-
-/** The address alone is told: a URL may hold a password. */
-async function redis(url: URL, probes: DoctorProbes): Promise<Finding> {
-  const [host, port] = [url.hostname.replace(/^\[|\]$/g, ""), Number(url.port || 6379)];
-  try {
-    await probes.tryConnect(host, port, NETWORK_MS);
-    return { status: "ok", message: `Redis at ${url.hostname}:${port} takes connections` };
-  } catch (error) {
-    const message = `Redis at ${url.hostname}:${port} cannot be reached (${codeOf(error)})`;
-    return { status: "fail", message, fix: "Start Redis there, or set REPL_STORAGE to where it is" };
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -1,10 +1,7 @@
-import { randomBytes } from "node:crypto";
-import { mkdir, rm, writeFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
-import { dirname, join } from "node:path";
+import { createServer } from "node:net";
 import { findPython, type PythonInfo } from "../../src/backends/subprocess/find-python.ts";
 import { type Config, parseConfig } from "../../src/config.ts";
-import { dataFolder } from "../drivers/open.ts";
+import { openStorage } from "../drivers/open.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -15,14 +12,13 @@ export type DoctorProbes = {
   readSettings(env: Env): Config;
   /** @throws Error, `what is wrong; what to do`. */
   findPython(env: Env): Promise<Pick<PythonInfo, "executable" | "version" | "externallyManaged" | "hasPip" | "uv">>;
-  dataFolder(env: Env): string;
-  folderOf(path: string): string;
-  /** Makes the folder and writes in it. @throws what the file system says. */
-  tryFolder(path: string): Promise<void>;
+  /**
+   * Opens the store, writes one value, reads it back and removes it.
+   * @returns where the store is, without a password. @throws Error with one sentence.
+   */
+  tryStore(setting: string | undefined, env: Env): Promise<string>;
   /** Listens for a moment. @throws what the system says, such as EADDRINUSE. */
   tryListen(host: string, port: number): Promise<void>;
-  /** Connects for a moment. @throws what the system says, or that it took too long. */
-  tryConnect(host: string, port: number, limitMs: number): Promise<void>;
   readonly fetch: typeof fetch;
   /** Unix milliseconds. */
   now(): number;
@@ -35,11 +31,21 @@ function runtimeOf(): DoctorProbes["runtime"] {
   return { name: "Node", version: node ?? "0" };
 }
 
-async function tryFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
-  const file = join(path, `.doctor-${randomBytes(6).toString("hex")}`);
-  await writeFile(file, "", { flag: "wx" });
-  await rm(file);
+async function tryStore(setting: string | undefined, env: Env): Promise<string> {
+  const { storage, description, close } = await openStorage(setting, env);
+  const key = `doctor:${crypto.randomUUID()}`;
+  try {
+    await storage.setItem(key, { sound: true });
+    const back = await storage.getItem<{ sound?: boolean }>(key);
+    await storage.removeItem(key);
+    if (back?.sound !== true) throw new Error("what was written did not come back");
+    return description;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`History cannot be kept in ${description}: ${reason}`, { cause: error });
+  } finally {
+    await close();
+  }
 }
 
 function tryListen(host: string, port: number): Promise<void> {
@@ -50,30 +56,14 @@ function tryListen(host: string, port: number): Promise<void> {
   });
 }
 
-function tryConnect(host: string, port: number, limitMs: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, timeout: limitMs });
-    const end = (settle: () => void) => {
-      socket.destroy();
-      settle();
-    };
-    socket.once("connect", () => end(resolve));
-    socket.once("timeout", () => end(() => reject(new Error(`no answer in ${limitMs / 1000} s`))));
-    socket.once("error", (error) => end(() => reject(error)));
-  });
-}
-
 /** The machine as it is. */
 export function machineProbes(): DoctorProbes {
   return {
     runtime: runtimeOf(),
     readSettings: parseConfig,
     findPython,
-    dataFolder,
-    folderOf: dirname,
-    tryFolder,
+    tryStore,
     tryListen,
-    tryConnect,
     fetch: (input, init) => fetch(input, init),
     now: Date.now,
   };
