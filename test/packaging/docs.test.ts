@@ -116,7 +116,10 @@ describe("docs/clients.md", () => {
       page.indexOf("| client | the entry has |"),
       page.indexOf("`edge-python-repl token new NAME`"),
     );
-    for (const row of table.split("\n").slice(2)) {
+    for (const row of table
+      .split("\n")
+      .filter((line) => line.startsWith("| "))
+      .slice(1)) {
       const [, names = "", entry = ""] = row.split("|").map((cell) => cell.trim());
       const form = /`(.*REPL_TOKEN.*)`/.exec(entry)?.[1];
       for (const client of CLIENTS.filter(({ title }) => names.split(", ").some((each) => title.startsWith(each)))) {
