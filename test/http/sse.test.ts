@@ -1,0 +1,10 @@
+import { V1_LEGS } from "./client-v1.ts";
+import { V2_LEGS } from "./client-v2.ts";
+import { describeChecks } from "./suite.ts";
+import { sharedServer } from "./target.ts";
+
+const server = sharedServer();
+
+for (const leg of [...V1_LEGS, ...V2_LEGS]) {
+  if (leg.transport === "HTTP+SSE") describeChecks(leg, server);
+}
