@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { createAuthenticator } from "../../src/auth/authenticator.ts";
 import { sha256, toHex } from "../../src/auth/bytes.ts";
 import { LoginCookies } from "../../src/auth/cookies.ts";
@@ -7,7 +7,11 @@ import { randomSealKey, type SealKey } from "../../src/auth/seal.ts";
 import { newToken } from "../../src/auth/static-tokens.ts";
 import { parseTokenEntries } from "../../src/auth/token-entry.ts";
 
-const token = newToken();
+let token = "";
+before(() => {
+  token = newToken();
+});
+
 const clock = { now: Date.UTC(2027, 0, 1) };
 const now = (): number => clock.now;
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { createAuthenticator } from "../../src/auth/authenticator.ts";
 import { sha256, toHex } from "../../src/auth/bytes.ts";
 import type { Principal } from "../../src/auth/principal.ts";
@@ -70,10 +70,14 @@ describe("REPL_TOKENS", () => {
 });
 
 describe("static tokens", () => {
-  const alice = newToken();
-  const reader = newToken();
-  const dated = newToken();
-  const replaced = newToken();
+  let alice = "";
+  let reader = "";
+  let dated = "";
+  let replaced = "";
+  before(() => {
+    [alice = "", reader = "", dated = "", replaced = ""] = Array.from({ length: 4 }, newToken);
+  });
+
   let now = Date.UTC(2027, 0, 1);
   const gate = async () =>
     createAuthenticator(
