@@ -1,9 +1,6 @@
 import { accessSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createE2bBackend } from "../src/backends/e2b/backend.ts";
-import { createSubprocessBackend } from "../src/backends/subprocess/backend.ts";
-import { findPython } from "../src/backends/subprocess/find-python.ts";
 import { type Config, isOwnSetting } from "../src/config.ts";
 import type { Backend } from "../src/core/backend.ts";
 import { createSessionService, type SessionService } from "../src/sessions/service.ts";
@@ -70,8 +67,10 @@ function asStartError(error: unknown): never {
 
 async function chooseBackend(config: Config, log: Log): Promise<{ backend: Backend; python: string }> {
   if (config.REPL_BACKEND === "e2b") {
+    const { createE2bBackend } = await import("../src/backends/e2b/backend.ts");
     return { backend: createE2bBackend(e2bOptions(config, log)), python: "E2B cloud sandboxes" };
   }
+  const { createSubprocessBackend, findPython } = await import("./subprocess.ts");
   const python = await findPython({ ...process.env, REPL_PYTHON: config.REPL_PYTHON });
   const backend = createSubprocessBackend({
     python,

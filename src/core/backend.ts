@@ -89,6 +89,8 @@ export interface Backend {
   attachKernel(ref: KernelRef, options: KernelOptions): Promise<Kernel | undefined>;
   /** Ends a kernel that this process may not have attached. Idempotent. */
   discardKernel(ref: KernelRef): Promise<void>;
+  /** Installs for all kernels at once, without one; present where `supports.sharedPackages`. Errors as `Kernel.install`. */
+  install?(requirements: readonly string[], options: InstallOptions): Promise<InstallReply>;
   /** Ends what this process owns; idempotent. */
   close(): Promise<void>;
 }

@@ -83,6 +83,9 @@ export function createLegacySessions(
       const session = find(id, given.authInfo);
       if (!session) return unknownSession();
       const response = await session.transport.handleRequest(request, given);
+      const cancelled = cancelledRequest(given.parsedBody);
+      // Nothing answers a cancelled request, so its stream would stay open.
+      if (cancelled !== undefined) session.transport.closeSSEStream(cancelled);
       return request.method === "POST" ? cancelWhenLost(response, session.transport, given.parsedBody) : response;
     },
     async close() {
@@ -96,6 +99,12 @@ export function createLegacySessions(
 function unknownSession(): Response {
   const error = { code: -32001, message: "Session not found; send initialize to start a new one" };
   return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 404 });
+}
+
+/** The request that a message cancels. */
+function cancelledRequest(body: unknown): string | number | undefined {
+  const { method, params } = (body ?? {}) as { method?: unknown; params?: { requestId?: string | number } };
+  return method === "notifications/cancelled" ? params?.requestId : undefined;
 }
 
 /** A client that drops the connection of a call is taken to have cancelled it. */

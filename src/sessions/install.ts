@@ -13,7 +13,7 @@ export type InstallRequest = {
   readonly onProgress: (line: string) => void;
 };
 
-export type InstallResult = InstallReply & { readonly requirements: readonly string[]; readonly sessions: number };
+export type InstallResult = InstallReply & { readonly requirements: readonly string[] };
 
 /**
  * Installs for the owner: once where kernels share an environment, else in the named session's kernel and then in the
@@ -27,16 +27,16 @@ export async function installPackages(
   request: InstallRequest,
 ): Promise<InstallResult> {
   const requirements = parseRequirements(request.text, { allowUrls: context.allowUrls });
+  if (context.backend.install) return { ...(await context.backend.install(requirements, request)), requirements };
   const id = request.session ?? (await anySession(context, caller));
   const record = await requireSession(context, caller.owner, id);
   const live = sessions.get(caller.owner, id);
   const { kernel } = await kernels.acquire(live, record);
   const reply = await kernel.install(requirements, request);
-  if (context.backend.supports.sharedPackages) return { ...reply, requirements, sessions: 0 };
   await context.store.addPackages(caller.owner, requirements);
   const others = [...sessions.all()].filter((other) => other.owner === caller.owner && other !== live && other.kernel);
   await Promise.all(others.map((other) => other.kernel?.install(requirements, request)));
-  return { ...reply, requirements, sessions: others.length };
+  return { ...reply, requirements };
 }
 
 async function anySession(context: ServiceContext, caller: Caller): Promise<string> {

@@ -100,6 +100,7 @@ export function createSubprocessBackend(options: SubprocessOptions): Backend {
   return {
     name: "subprocess",
     supports: SUPPORTS,
+    install: installer.install,
     async startKernel(wanted) {
       if (closing) throw closed();
       const kernel = startKernel(wanted);
