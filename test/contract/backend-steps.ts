@@ -29,6 +29,8 @@ export type CellResult = {
   readonly stdout?: TextMatch;
   readonly stderr?: TextMatch;
   readonly value?: TextMatch;
+  /** A stream that a process in the background writes to: only the amount of its text is compared. */
+  readonly noise?: "stdout" | "stderr";
   readonly error?: ErrorMatch;
   readonly aborted?: "kept" | "lost";
   readonly died?: TextMatch;

@@ -44,7 +44,13 @@ describe("installed distributions", () => {
       await rm(folder, { recursive: true });
     }
   });
-  test("are compared: what is new or changed, and what had another version", () => {
+  test("are compared: what is new or changed, and what could be imported in another version", () => {
+    const visible = new Map([
+      ["same", "1"],
+      ["changed", "1"],
+      ["hidden", "1"],
+      ["copied", "1"],
+    ]);
     const before = new Map([
       ["same", "1"],
       ["changed", "1"],
@@ -53,11 +59,13 @@ describe("installed distributions", () => {
     const after = new Map([
       ["same", "1"],
       ["new", "3"],
+      ["hidden", "2"],
+      ["copied", "1"],
       ["changed", "2"],
     ]);
-    assert.deepEqual(compareDistributions(before, after), {
-      installed: ["changed 2", "new 3"],
-      replaced: ["changed"],
+    assert.deepEqual(compareDistributions(visible, before, after), {
+      installed: ["changed 2", "copied 1", "hidden 2", "new 3"],
+      replaced: ["changed", "hidden"],
     });
   });
 });

@@ -19,12 +19,21 @@ export async function readDistributions(folders: readonly string[]): Promise<Dis
   return found;
 }
 
-/** What is new or has another version, sorted by name. */
-export function compareDistributions(before: Distributions, after: Distributions): InstallReply {
+/**
+ * What an installation changed.
+ * @param visible All that could be imported before it.
+ * @param before What its own folders held before it, and `after`: what they hold now.
+ */
+export function compareDistributions(
+  visible: Distributions,
+  before: Distributions,
+  after: Distributions,
+): InstallReply {
   const changed = [...after].filter(([name, version]) => before.get(name) !== version).sort();
+  const replaced = changed.filter(([name, version]) => visible.has(name) && visible.get(name) !== version);
   return {
     installed: changed.map(([name, version]) => `${name} ${version}`),
-    replaced: changed.filter(([name]) => before.has(name)).map(([name]) => name),
+    replaced: replaced.map(([name]) => name),
   };
 }
 

@@ -9,8 +9,9 @@ export type Environment = {
   readonly version: string;
   readonly hasPip: boolean;
   readonly uv: string | undefined;
-  /** Folders that it imports from, in order. */
+  /** Folders that it imports from, in order, and those of them that installations change. */
   readonly importPaths: readonly string[];
+  readonly packagePaths: readonly string[];
   /** Why packages cannot be installed; undefined when they can. */
   readonly readOnly: string | undefined;
 };
@@ -28,14 +29,15 @@ export async function prepareEnvironment(
   env: Readonly<Record<string, string>>,
   log: (line: string) => void,
 ): Promise<Environment> {
-  const { executable, version, hasPip, uv, importPaths } = python;
-  const bare = { python: executable, version, hasPip, uv, importPaths, readOnly: undefined };
+  const { executable, version, hasPip, uv, importPaths, packagePaths } = python;
+  const bare = { python: executable, version, hasPip, uv, importPaths, packagePaths, readOnly: undefined };
   if (!python.externallyManaged && (hasPip || uv !== undefined)) return bare;
   const folder = join(venvDir, `python-${version}-${await shortHash(executable)}`);
   try {
     await mkdir(venvDir, { recursive: true });
     const packages = (await findPackages(folder)) ?? (await createVenv(python, folder, env));
-    return { ...bare, python: venvPython(folder), importPaths: [packages, ...importPaths] };
+    const paths = { importPaths: [packages, ...importPaths], packagePaths: [packages] };
+    return { ...bare, ...paths, python: venvPython(folder) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     log(`No virtual environment for packages could be made in ${folder}: ${message}`);

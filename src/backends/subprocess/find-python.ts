@@ -13,8 +13,9 @@ export type PythonInfo = {
   readonly virtual: boolean;
   readonly hasPip: boolean;
   readonly uv: string | undefined;
-  /** Folders that it imports from, in order. */
+  /** Folders that it imports from, in order, and those that installations change. */
   readonly importPaths: readonly string[];
+  readonly packagePaths: readonly string[];
 };
 
 const OLDEST_MINOR = 9;
@@ -35,6 +36,7 @@ if sys.version_info >= (3, ${OLDEST_MINOR}):
     facts["marked"] = os.path.exists(os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED"))
     facts["writable"] = os.access(sysconfig.get_path("purelib"), os.W_OK)
     facts["pip"] = importlib.util.find_spec("pip") is not None
+    facts["packages"] = sorted({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
     facts["paths"] = [path for path in sys.path if os.path.isdir(path)]
 print("${MARK}" + json.dumps(facts))
 `;
@@ -46,6 +48,7 @@ type Facts = {
   readonly marked: boolean;
   readonly writable: boolean;
   readonly pip: boolean;
+  readonly packages: readonly string[];
   readonly paths: readonly string[];
 };
 
@@ -76,6 +79,7 @@ function toInfo(facts: Facts, uv: string | undefined): PythonInfo {
     hasPip: facts.pip,
     uv,
     importPaths: facts.paths,
+    packagePaths: facts.packages,
   };
 }
 

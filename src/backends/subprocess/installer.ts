@@ -55,9 +55,11 @@ async function installNow(
 ): Promise<InstallReply> {
   const environment = await options.environment();
   if (environment.readOnly !== undefined) throw failed(requirements, environment.readOnly);
-  const before = await readDistributions(environment.importPaths);
+  const { importPaths, packagePaths } = environment;
+  const visible = await readDistributions(importPaths);
+  const before = await readDistributions(packagePaths);
   await run(options, await chooseCommand(options, environment, requirements, call), requirements, call);
-  return compareDistributions(before, await readDistributions(environment.importPaths));
+  return compareDistributions(visible, before, await readDistributions(packagePaths));
 }
 
 async function chooseCommand(
