@@ -1,259 +1,11 @@
 import assert from "node:assert/strict";
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { after, beforeEach, describe, it } from "node:test";
-import { CLIENTS, findClient } from "../../adapters/cli/clients/list.ts";
-import { userFile } from "../../adapters/cli/clients/paths.ts";
-import type { Client } from "../../adapters/cli/clients/types.ts";
-import { setupCommand } from "../../adapters/cli/setup.ts";
-import { diffLines } from "../../adapters/cli/setup-diff.ts";
-import type { CliIo } from "../../adapters/cli/setup-io.ts";
+import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { describe, it } from "node:test";
+import { CLIENTS } from "../../adapters/cli/clients/list.ts";
+import { machine, OWN, URL } from "./setup-harness.ts";
 
-const ROOT = await mkdtemp(join(tmpdir(), "setup-test-"));
-after(() => rm(ROOT, { recursive: true, force: true }));
-
-type Run = { readonly code: number; readonly out: string; readonly err: string };
-
-let home = "";
-let count = 0;
-
-beforeEach(async () => {
-  home = join(ROOT, `home-${count++}`);
-  await mkdir(join(home, "project"), { recursive: true });
-});
-
-/** Runs `setup` as a person in `home` would; `answer` is what they type. */
-async function setup(args: readonly string[], answer = "", over: Partial<CliIo> = {}): Promise<Run> {
-  let out = "";
-  let err = "";
-  const io: CliIo = {
-    stdout: { write: (text) => (out += text) },
-    stderr: { write: (text) => (err += text) },
-    stdin: (async function* () {
-      if (answer !== "") yield answer;
-    })(),
-    env: {},
-    home,
-    platform: "linux",
-    cwd: join(home, "project"),
-    program: { node: "/opt/node", script: "/opt/edge/dist/cli.js" },
-    ...over,
-  };
-  const code = await setupCommand(args, io);
-  return { code, out, err };
-}
-
-async function write(path: string, text: string | Uint8Array): Promise<string> {
-  const full = join(home, path);
-  await mkdir(dirname(full), { recursive: true });
-  await writeFile(full, text);
-  return full;
-}
-
-const read = (path: string) => readFile(join(home, path), "utf8");
-const json = async (path: string) => JSON.parse(await read(path)) as Record<string, Record<string, unknown>>;
-
-const OWN = { command: "/opt/node", args: ["/opt/edge/dist/cli.js"] };
-const URL = "https://repl.example.com/mcp";
-
-describe("each client gets the entry that its documentation describes", () => {
-  const bearer = (value: string) => ({ headers: { Authorization: `Bearer $\{${value}}` } });
-  const expected: readonly {
-    client: string;
-    file: string;
-    key: string;
-    local: object;
-    remote?: object;
-  }[] = [
-    { client: "claude-desktop", file: ".config/Claude/claude_desktop_config.json", key: "mcpServers", local: OWN },
-    {
-      client: "claude-code",
-      file: ".claude.json",
-      key: "mcpServers",
-      local: { type: "stdio", ...OWN },
-      remote: { type: "http", url: URL, ...bearer("MY_TOKEN") },
-    },
-    {
-      client: "cursor",
-      file: ".cursor/mcp.json",
-      key: "mcpServers",
-      local: OWN,
-      remote: { url: URL, ...bearer("env:MY_TOKEN") },
-    },
-    {
-      client: "vscode",
-      file: ".config/Code/User/mcp.json",
-      key: "servers",
-      local: { type: "stdio", ...OWN },
-      remote: { type: "http", url: URL, ...bearer("input:python-token") },
-    },
-    {
-      client: "windsurf",
-      file: ".codeium/windsurf/mcp_config.json",
-      key: "mcpServers",
-      local: OWN,
-      remote: { serverUrl: URL, ...bearer("env:MY_TOKEN") },
-    },
-    { client: "devin", file: ".config/devin/mcp_config.json", key: "mcpServers", local: OWN },
-    {
-      client: "kiro",
-      file: ".kiro/settings/mcp.json",
-      key: "mcpServers",
-      local: OWN,
-      remote: { url: URL, ...bearer("MY_TOKEN") },
-    },
-    { client: "zed", file: ".config/zed/settings.json", key: "context_servers", local: OWN },
-    {
-      client: "gemini-cli",
-      file: ".gemini/settings.json",
-      key: "mcpServers",
-      local: OWN,
-      remote: { httpUrl: URL, ...bearer("MY_TOKEN") },
-    },
-  ];
-  for (const { client, file, key, local, remote } of expected) {
-    it(`${client}: a program to start`, async () => {
-      const { code, err } = await setup([client, "--yes"]);
-      assert.deepEqual({ code, err }, { code: 0, err: "" });
-      assert.deepEqual((await json(file))[key], { python: local });
-    });
-    if (remote !== undefined) {
-      it(`${client}: a URL with a token from a variable`, async () => {
-        const { code } = await setup([client, "--url", URL, "--token-env", "MY_TOKEN", "--yes"]);
-        assert.equal(code, 0);
-        assert.deepEqual((await json(file))[key], { python: remote });
-      });
-    }
-  }
-
-  it("codex: TOML, with a URL and the token's variable as a key", async () => {
-    await setup(["codex", "--yes", "--env", "REPL_PYTHON=/usr/bin/python3"]);
-    assert.equal(
-      await read(".codex/config.toml"),
-      '[mcp_servers.python]\ncommand = "/opt/node"\nargs = ["/opt/edge/dist/cli.js"]\nenv = { REPL_PYTHON = "/usr/bin/python3" }\n',
-    );
-    await setup(["codex", "--yes", "--url", URL, "--token-env", "MY_TOKEN"]);
-    assert.equal(
-      await read(".codex/config.toml"),
-      `[mcp_servers.python]\nurl = "${URL}"\nbearer_token_env_var = "MY_TOKEN"\n`,
-    );
-  });
-
-  it("vscode: the token is declared as an input, once", async () => {
-    await write(".config/Code/User/mcp.json", '{\n  "inputs": [\n    { "id": "mine" }\n  ]\n}\n');
-    await setup(["vscode", "--url", URL, "--token-env", "T", "--yes"]);
-    await setup(["vscode", "--url", URL.replace("mcp", "m"), "--token-env", "T", "--yes"]);
-    const { inputs } = (await json(".config/Code/User/mcp.json")) as unknown as {
-      inputs: { id: string; password?: boolean }[];
-    };
-    assert.deepEqual(
-      inputs.map(({ id, password }) => [id, password]),
-      [
-        ["mine", undefined],
-        ["python-token", true],
-      ],
-    );
-  });
-
-  for (const client of ["chatgpt", "claude-desktop"]) {
-    it(`${client}: a URL goes in by hand, so the steps are printed and nothing is written`, async () => {
-      const { code, out } = await setup([client, "--url", URL]);
-      assert.equal(code, 0);
-      assert.match(out, /^1\. .*HTTPS\n2\. .*Settings/);
-      assert.ok(out.includes(URL));
-      assert.deepEqual(await readdir(home), ["project"]);
-    });
-  }
-
-  it("chatgpt: says that an address of this machine cannot be reached", async () => {
-    assert.match((await setup(["chatgpt", "--url", "http://127.0.0.1:8000/mcp"])).err, /cannot reach it/);
-  });
-
-  for (const client of ["devin", "zed"]) {
-    it(`${client}: a token's variable is refused with what to do instead`, async () => {
-      const { code, err } = await setup([client, "--url", URL, "--token-env", "T", "--yes"]);
-      assert.equal(code, 2);
-      assert.match(err, /leave --token-env out and sign in with OAuth/);
-    });
-  }
-});
-
-describe("where each client keeps its file", () => {
-  const base: CliIo = {
-    stdout: { write() {} },
-    stderr: { write() {} },
-    stdin: (async function* () {})(),
-    env: {},
-    home: "",
-    platform: "",
-  };
-  const mac = { ...base, home: "/Users/a", platform: "darwin" };
-  const windows = {
-    ...base,
-    home: "C:\\Users\\a",
-    platform: "win32",
-    env: { APPDATA: "C:\\Users\\a\\AppData\\Roaming", LOCALAPPDATA: "C:\\Users\\a\\AppData\\Local" },
-  };
-  const none = () => [];
-  const client = (id: string): Client => findClient(id) ?? assert.fail(id);
-
-  const places: readonly [id: string, mac: string, windows: string][] = [
-    [
-      "claude-desktop",
-      "Library/Application Support/Claude/claude_desktop_config.json",
-      "AppData\\Roaming\\Claude\\claude_desktop_config.json",
-    ],
-    ["claude-code", ".claude.json", ".claude.json"],
-    ["cursor", ".cursor/mcp.json", ".cursor\\mcp.json"],
-    ["vscode", "Library/Application Support/Code/User/mcp.json", "AppData\\Roaming\\Code\\User\\mcp.json"],
-    ["windsurf", ".codeium/windsurf/mcp_config.json", ".codeium\\windsurf\\mcp_config.json"],
-    ["devin", ".config/devin/mcp_config.json", "AppData\\Roaming\\devin\\mcp_config.json"],
-    ["kiro", ".kiro/settings/mcp.json", ".kiro\\settings\\mcp.json"],
-    ["zed", ".config/zed/settings.json", "AppData\\Roaming\\Zed\\settings.json"],
-    ["codex", ".codex/config.toml", ".codex\\config.toml"],
-    ["gemini-cli", ".gemini/settings.json", ".gemini\\settings.json"],
-  ];
-  for (const [id, onMac, onWindows] of places) {
-    it(`${id} on macOS and Windows`, () => {
-      assert.equal(userFile(client(id), mac, none), `/Users/a/${onMac}`);
-      assert.equal(userFile(client(id), windows, none), `C:\\Users\\a\\${onWindows}`);
-    });
-  }
-
-  it("a packaged Claude Desktop on Windows has its own copy of the folder", () => {
-    const list = (folder: string) => (folder.endsWith("Packages") ? ["Claude_abc123", "Other"] : []);
-    assert.equal(
-      userFile(client("claude-desktop"), windows, list),
-      "C:\\Users\\a\\AppData\\Local\\Packages\\Claude_abc123\\LocalCache\\Roaming\\Claude\\claude_desktop_config.json",
-    );
-  });
-
-  it("variables of the platform and of the client move it", () => {
-    const linux = {
-      ...base,
-      home: "/h",
-      platform: "linux",
-      env: { XDG_CONFIG_HOME: "/x", CODEX_HOME: "/c", CLAUDE_CONFIG_DIR: "/cc" },
-    };
-    assert.equal(userFile(client("zed"), linux, none), "/x/zed/settings.json");
-    assert.equal(userFile(client("codex"), linux, none), "/c/config.toml");
-    assert.equal(userFile(client("claude-code"), linux, none), "/cc/.claude.json");
-  });
-
-  it("names are found however they are typed", () => {
-    for (const name of ["VS Code", "vs-code", "code"]) assert.equal(findClient(name)?.id, "vscode");
-    assert.equal(findClient("Gemini")?.id, "gemini-cli");
-    assert.equal(findClient("claude")?.id, "claude-desktop");
-  });
-
-  it("without a client, all are listed with their files", async () => {
-    const { code, out } = await setup([]);
-    assert.equal(code, 0);
-    assert.equal(out.trim().split("\n").length, CLIENTS.length);
-    assert.ok(out.includes(join(home, ".cursor/mcp.json")));
-  });
-});
+const { at, setup, write, read, json } = await machine();
 
 describe("what is there is never lost", () => {
   const MINE = '{\n  // mine\n  "mcpServers": {\n    "other": { "command": "x" } // keep\n  }\n}\n';
@@ -265,12 +17,12 @@ describe("what is there is never lost", () => {
     assert.equal(code, 0);
     assert.match(out, /\+ {5}"python": \{/);
     assert.match(out, /Write this\? \[y\/N\]/);
-    const names = await readdir(join(home, ".cursor"));
+    const names = await readdir(at(".cursor"));
     const backup = names.find((name) => name.endsWith(".bak")) ?? assert.fail(names.join());
     assert.equal(names.length, 2);
     assert.equal(await read(`.cursor/${backup}`), MINE);
     assert.equal((await stat(path)).mode & 0o777, 0o640);
-    assert.equal((await stat(join(home, ".cursor", backup))).mode & 0o777, 0o640);
+    assert.equal((await stat(at(`.cursor/${backup}`))).mode & 0o777, 0o640);
     const text = await read(".cursor/mcp.json");
     assert.match(text, /\/\/ mine/);
     assert.match(text, /"other": { "command": "x" }, \/\/ keep/);
@@ -283,7 +35,7 @@ describe("what is there is never lost", () => {
       assert.equal(code, 1);
       assert.match(out, /Nothing was written/);
       assert.equal(await read(".cursor/mcp.json"), MINE);
-      assert.deepEqual(await readdir(join(home, ".cursor")), ["mcp.json"]);
+      assert.deepEqual(await readdir(at(".cursor")), ["mcp.json"]);
     });
   }
 
@@ -317,10 +69,10 @@ describe("what is there is never lost", () => {
 
   it("a link stays a link", async () => {
     const real = await write("dotfiles/mcp.json", MINE);
-    await mkdir(join(home, ".cursor"));
-    await symlink(real, join(home, ".cursor/mcp.json"));
+    await mkdir(at(".cursor"));
+    await symlink(real, at(".cursor/mcp.json"));
     assert.equal((await setup(["cursor", "--yes"])).code, 0);
-    assert.ok((await lstat(join(home, ".cursor/mcp.json"))).isSymbolicLink());
+    assert.ok((await lstat(at(".cursor/mcp.json"))).isSymbolicLink());
     assert.match(await read("dotfiles/mcp.json"), /"python"/);
   });
 
@@ -334,7 +86,7 @@ describe("what is there is never lost", () => {
     assert.equal(code, 1);
     assert.match(err, /was changed by another program just now/);
     assert.equal(await read(".cursor/mcp.json"), "{}");
-    assert.deepEqual(await readdir(join(home, ".cursor")), ["mcp.json"]);
+    assert.deepEqual(await readdir(at(".cursor")), ["mcp.json"]);
   });
 
   const refused: readonly [what: string, client: string, file: string, text: string | Uint8Array, message: RegExp][] = [
@@ -387,15 +139,15 @@ describe("what is there is never lost", () => {
       const { code, err } = await setup([client, "--yes"]);
       assert.equal(code, 1);
       assert.match(err, message);
-      assert.deepEqual(new Uint8Array(await readFile(join(home, file))), new Uint8Array(Buffer.from(text)));
-      assert.equal((await readdir(dirname(join(home, file)))).length, 1);
+      assert.deepEqual(new Uint8Array(await readFile(at(file))), new Uint8Array(Buffer.from(text)));
+      assert.equal((await readdir(dirname(at(file)))).length, 1);
     });
   }
 
   it("refuses a folder in the file's place, a link to nowhere, and a file in the folder's place", async () => {
-    await mkdir(join(home, ".cursor/mcp.json"), { recursive: true });
+    await mkdir(at(".cursor/mcp.json"), { recursive: true });
     assert.match((await setup(["cursor", "--yes"])).err, /Cannot read .*: it is a folder/);
-    await symlink(join(home, "nowhere"), join(home, ".claude.json"));
+    await symlink(at("nowhere"), at(".claude.json"));
     assert.match((await setup(["claude-code", "--yes"])).err, /a link to a file that does not exist/);
     await write(".gemini", "x");
     assert.match((await setup(["gemini-cli", "--yes"])).err, /a part of its path is not a folder/);
@@ -412,8 +164,8 @@ describe("what is written", () => {
     const { code, out, err } = await setup(["claude-code", "--print"]);
     assert.equal(code, 0);
     assert.deepEqual(JSON.parse(out), { mcpServers: { python: { type: "stdio", ...OWN } } });
-    assert.equal(err, `For ${join(home, ".claude.json")}\n`);
-    assert.deepEqual(await readdir(home), ["project"]);
+    assert.equal(err, `For ${at(".claude.json")}\n`);
+    assert.deepEqual(await readdir(at()), ["project"]);
   });
 
   it("--project writes the project's file with a command that suits every machine", async () => {
@@ -478,31 +230,7 @@ describe("what is written", () => {
       const { code, err } = await setup(args);
       assert.equal(code, 2);
       assert.match(err, message);
-      assert.deepEqual(await readdir(home), ["project"]);
+      assert.deepEqual(await readdir(at()), ["project"]);
     });
   }
-});
-
-describe("the shown change", () => {
-  it("has two lines around each change and skips what is between", () => {
-    const before = Array.from({ length: 20 }, (_, i) => `line ${i}`).join("\n");
-    const after = before.replace("line 3", "line three").replace("line 15", "line fifteen");
-    assert.equal(
-      diffLines(before, after),
-      "  line 1\n  line 2\n- line 3\n+ line three\n  line 4\n  line 5\n  ⋮\n  line 13\n  line 14\n- line 15\n+ line fifteen\n  line 16\n  line 17\n",
-    );
-  });
-
-  it("is empty for no change, and all plus for a new file", () => {
-    assert.equal(diffLines("a\n", "a\n"), "");
-    assert.equal(diffLines("", "a\nb\n"), "+ a\n+ b\n");
-  });
-
-  it("cuts long lines, to the place that changed", () => {
-    assert.equal(diffLines("", "x".repeat(1000)).length, 162);
-    const long = "x".repeat(1000);
-    const [removed = "", added = ""] = diffLines(`${long}1${long}`, `${long}2${long}`).split("\n");
-    assert.match(removed, /^- …x+1x+…$/);
-    assert.match(added, /^\+ …x+2x+…$/);
-  });
 });
