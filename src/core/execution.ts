@@ -30,10 +30,11 @@ export type Cell = { readonly code: string; readonly number: number; readonly pa
 
 /**
  * How a cell ended. `aborted`: the signal fired; `kernelAlive` tells whether the variables survived.
- * `died`: the kernel is gone; `detail` names the signal or exit code in a few words.
+ * `died`: the kernel is gone; `detail` names the signal or exit code in a few words. `started: false`: it was gone
+ * before, so that the cell surely did not run and may be run on a fresh kernel.
  */
 export type ExecutionReply =
   | { readonly status: "ok" }
   | { readonly status: "error"; readonly error: PythonError }
   | { readonly status: "aborted"; readonly kernelAlive: boolean; readonly error?: PythonError }
-  | { readonly status: "died"; readonly detail: string };
+  | { readonly status: "died"; readonly detail: string; readonly started?: false };
