@@ -60,8 +60,13 @@ function listClients(io: CliIo): number {
 }
 
 /** Notes on what the change means, for the person who is asked. */
-function notesOn(args: SetupArgs, target: Target): readonly string[] {
+function notesOn(args: SetupArgs, target: Target, io: CliIo): readonly string[] {
   const notes: string[] = [];
+  if (io.platform === "win32" && args.url === undefined && !args.command && args.env.REPL_BACKEND !== "e2b") {
+    notes.push(
+      "Note: on Windows code runs only in E2B (--env REPL_BACKEND=e2b and E2B_API_KEY) or on a server (--url)",
+    );
+  }
   if (args.project && Object.keys(args.env).length > 0) {
     notes.push("Note: a project's file is often shared; the values of --env are in it as they are");
   }
@@ -111,7 +116,7 @@ async function writeEntry(
     return 0;
   }
   io.stdout.write(`${path}${config.text === undefined ? " (new file)" : ""}\n${diffLines(config.text ?? "", text)}`);
-  for (const note of notesOn(args, target)) io.stdout.write(`${note}\n`);
+  for (const note of notesOn(args, target, io)) io.stdout.write(`${note}\n`);
   if (!args.yes && !(await askYes(io, "Write this?"))) {
     io.stdout.write("Nothing was written; --yes writes without asking\n");
     return 1;

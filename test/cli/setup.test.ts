@@ -189,6 +189,16 @@ describe("what is written", () => {
     assert.deepEqual(JSON.parse(out).mcpServers.python.args, ["/c", "npx", "-y", "edge-python-repl"]);
   });
 
+  it("on Windows it says where code can run, unless that is settled", async () => {
+    const windows = { platform: "win32" };
+    assert.match(
+      (await setup(["cursor", "--file", "a.json"], "", windows)).out,
+      /Note: on Windows code runs only in E2B/,
+    );
+    const settled = await setup(["cursor", "--file", "a.json", "--env", "REPL_BACKEND=e2b"], "", windows);
+    assert.doesNotMatch(settled.out, /Note:/);
+  });
+
   it("--command takes all that follows", async () => {
     await setup(["cursor", "--yes", "--name", "py", "--command", "docker", "run", "-i", "--rm", "image", "--yes"]);
     assert.deepEqual((await json(".cursor/mcp.json")).mcpServers, {
