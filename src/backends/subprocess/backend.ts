@@ -85,7 +85,9 @@ export function createSubprocessBackend(options: SubprocessOptions): Backend {
   });
   const startKernel = async (wanted: KernelOptions): Promise<Kernel> => {
     const cwd = await resolveFolder(wanted.cwd, defaultCwd, options.root);
-    const kernel = (cwd === defaultCwd ? pool.take() : undefined) ?? (await start({ ...wanted, cwd }));
+    const kernel =
+      (cwd === defaultCwd ? pool.take() : undefined) ??
+      (await start({ owner: wanted.owner, sessionId: wanted.sessionId, cwd }));
     if (!closing) return kernel;
     await kernel.shutdown();
     throw closed();
@@ -120,14 +122,15 @@ function settingsOf(
   installer: Installer,
   place: Place,
 ): KernelSettings {
+  // It would keep the monitor from ending.
+  const { PYTHONINSPECT: _, ...env } = options.env;
   const plain: Command = [environment.python, "-X", "utf8", options.workerPath];
   return {
     command: options.sandbox ? options.sandbox(plain, place) : plain,
     sandboxed: options.sandbox !== undefined,
     cwd: place.cwd,
     env: {
-      ...options.env,
-      PYTHONINSPECT: "", // It would keep the monitor from ending.
+      ...env,
       ...(options.root === undefined ? {} : { EDGE_REPL_ROOT: options.root }),
       ...(options.memoryMb ? { EDGE_REPL_MEMORY_MB: String(options.memoryMb) } : {}),
     },
