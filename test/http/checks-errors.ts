@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { assertRefused, assertText, blocksOf, type Check, listed, type TestSession } from "./check.ts";
-import type { ReplClient } from "./client.ts";
 import { PREPARE } from "./checks-usage.ts";
 
 const SESSION_TOOLS: Readonly<Record<string, Record<string, unknown>>> = {
@@ -17,12 +16,6 @@ const SESSION_TOOLS: Readonly<Record<string, Record<string, unknown>>> = {
 };
 
 const BAD_IDS = ["../x", "a:b", "", "x".repeat(10_000), "-first", "ü", "a b", "a\u0000b"];
-
-/** The number of all sessions, to see that a refused call made none. */
-async function countSessions(client: ReplClient): Promise<number> {
-  const { structured } = await client.call("list_sessions");
-  return structured.total as number;
-}
 
 /** The session still works and its history is as long as before. */
 async function assertUntouched(session: TestSession, blocks: number): Promise<void> {
@@ -119,7 +112,8 @@ export const errorChecks: readonly Check[] = [
       assertRefused(await bad.call("rerun_code", { start: 1 }), "EMPTY_SLICE");
       assertRefused(await bad.call("export_history", { start: 4 }), "EMPTY_SLICE");
       assertRefused(await bad.call("save_script", { start: 4 }), "EMPTY_SLICE");
-      assertRefused(await bad.call("delete_history", { start: 1, end: 1 }), "EMPTY_SLICE");
+      assertRefused(await bad.call("delete_history", { start: 0, end: 0 }), "INDEX_OUT_OF_RANGE");
+      assertRefused(await bad.call("delete_history", { start: 0, end: 2 }), "INDEX_OUT_OF_RANGE");
       assertRefused(await bad.call("delete_history", { start: 1 }), "INDEX_OUT_OF_RANGE");
       assertRefused(await bad.call("delete_history", { start: -2 }), "INDEX_OUT_OF_RANGE");
       assertRefused(await bad.call("run_code", {}), "NO_CODE");
@@ -172,11 +166,18 @@ export const errorChecks: readonly Check[] = [
   {
     id: "what is no requirement is refused before a process starts",
     async run({ client }) {
-      const before = await countSessions(client);
-      for (const package_name of ["", "  ", "--upgrade pip", "-r file.txt", "git+https://example.com/x", "./x", "a;b", "x @ file:///x"]) {
+      for (const package_name of [
+        "",
+        "  ",
+        "--upgrade pip",
+        "-r file.txt",
+        "git+https://example.com/x",
+        "./x",
+        "a;b",
+        "x @ file:///x",
+      ]) {
         assertRefused(await client.call("install_package", { package_name }), "INVALID_REQUIREMENT");
       }
-      assert.equal(await countSessions(client), before);
     },
   },
   {

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import type { Check } from "./check.ts";
 
-const FORMATS = { txt: "text/plain", md: "text/markdown", ipynb: "application/x-ipynb+json", html: "text/html", json: "application/json" };
+const FORMATS = {
+  txt: "text/plain",
+  md: "text/markdown",
+  ipynb: "application/x-ipynb+json",
+  html: "text/html",
+  json: "application/json",
+};
 
 /** History, scripts and whole outputs, read by URI. */
 export const resourceChecks: readonly Check[] = [
@@ -79,7 +85,11 @@ export const resourceChecks: readonly Check[] = [
   {
     id: "a URI that names nothing is an error",
     async run({ client, freshId }) {
-      for (const uri of ["repl://nothing", `repl://sessions/${freshId()}/history.txt`, "repl://sessions/a%2Fb/script.py"]) {
+      for (const uri of [
+        "repl://nothing",
+        `repl://sessions/${freshId()}/history.txt`,
+        "repl://sessions/a%2Fb/script.py",
+      ]) {
         await assert.rejects(client.read(uri), uri);
       }
     },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { JsonSchema } from "./client.ts";
 import { assertText, blocksOf, type Check, listed } from "./check.ts";
+import type { JsonSchema } from "./client.ts";
 
 const TOOLS = [
   "create_session",
@@ -61,7 +61,11 @@ export const toolChecks: readonly Check[] = [
       };
       for (const [tool, { structured }] of Object.entries(replies)) {
         const known = (schemas.get(tool) as JsonSchema).properties ?? {};
-        assert.deepEqual(Object.keys(structured).filter((key) => !(key in known)), [], `${tool} describes its reply`);
+        assert.deepEqual(
+          Object.keys(structured).filter((key) => !(key in known)),
+          [],
+          `${tool} describes its reply`,
+        );
         assert.equal(structured.status, "ok", `${tool}: ${JSON.stringify(structured)}`);
       }
     },
@@ -99,7 +103,9 @@ export const toolChecks: readonly Check[] = [
     id: "printed text, errors and the value of one call come in the order they were made",
     async run({ session }) {
       const { run } = await session();
-      const reply = await run("import sys\nprint('out')\nprint('err', file=sys.stderr)\nprint('no newline', end='')\n'value'");
+      const reply = await run(
+        "import sys\nprint('out')\nprint('err', file=sys.stderr)\nprint('no newline', end='')\n'value'",
+      );
       assert.match(reply.text, /\nout\nerr\nno newline\n'value'$/);
       const { stdout, stderr, result } = reply.structured;
       assert.deepEqual({ stdout, stderr, result }, { stdout: "out\nno newline", stderr: "err\n", result: "'value'" });

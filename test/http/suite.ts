@@ -8,7 +8,13 @@ import { usageChecks } from "./checks-usage.ts";
 import type { Leg, ReplClient, Target } from "./client.ts";
 
 /** Everything that must hold for every client over every transport. */
-export const CHECKS: readonly Check[] = [...usageChecks, ...toolChecks, ...errorChecks, ...resourceChecks, ...liveChecks];
+export const CHECKS: readonly Check[] = [
+  ...usageChecks,
+  ...toolChecks,
+  ...errorChecks,
+  ...resourceChecks,
+  ...liveChecks,
+];
 
 /** Sessions are apart, so that checks may overlap; more at once would only wait for the processor. */
 const CONCURRENCY = 4;
@@ -25,30 +31,36 @@ export function describeChecks(leg: Leg, target: () => Promise<Target>): void {
     });
     after(() => client.close());
     for (const { id, needs, run } of CHECKS) {
-      const skip = needs === "network" && leg.transport === "stdio" ? "over stdio each client has its own server" : false;
+      const skip =
+        needs === "network" && leg.transport === "stdio" ? "over stdio each client has its own server" : false;
       test(id, { skip, timeout: LIMIT_MS }, () => inWorld(leg, where, client, run));
     }
   });
 }
 
-let counter = 0;
+let created = 0;
+
+/** Unique in this file's process and, over a shared server, among files. */
+function newId(): string {
+  created += 1;
+  return `check-${process.pid}-${created}`;
+}
 
 /** Makes what a check works with and takes it away again. */
 async function inWorld(leg: Leg, target: Target, client: ReplClient, run: Check["run"]): Promise<void> {
   const clients: ReplClient[] = [];
   const sessions: string[] = [];
-  const freshId = (): string => `check-${process.pid}-${(counter += 1)}`;
   const world: World = {
     client,
     leg,
-    freshId,
+    freshId: newId,
     async another() {
       const other = await leg.connect(target);
       clients.push(other);
       return other;
     },
     async session(args = {}) {
-      const { isError, text, structured } = await client.call("create_session", { session_id: freshId(), ...args });
+      const { isError, text, structured } = await client.call("create_session", { session_id: newId(), ...args });
       if (isError) throw new Error(`No session was created: ${text}`);
       const id = String(structured.session_id);
       sessions.push(id);

@@ -7,7 +7,10 @@ import type { Target } from "./client.ts";
  * The server under test over HTTP: the one at `REPL_TEST_URL` when that is set, with `REPL_TEST_TOKEN` as its bearer token,
  * else one that is started for this file and stopped after it.
  */
-export function sharedServer(): () => Promise<{ readonly url: URL; readonly headers: Readonly<Record<string, string>> }> {
+export function sharedServer(): () => Promise<{
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+}> {
   let own: ServerProcess | undefined;
   let url: URL;
   before(async () => {
