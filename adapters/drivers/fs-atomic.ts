@@ -12,7 +12,8 @@ import {
 import { dirname, join } from "node:path";
 import process from "node:process";
 import type { Driver } from "unstorage";
-import { BEFORE, isFolderPart, namesOf, pathOf, unescapeName, VALUE } from "./fs-paths.ts";
+import { MAX_PAIR_BYTES, newPair, readPair, rewritePair } from "./fs-pair.ts";
+import { isFolderPart, namesOf, PAIR, PLAIN, pathOf, unescapeName } from "./fs-paths.ts";
 
 /** Temporary files of a server that was killed are removed after this. */
 const LEFTOVER_MS = 3_600_000;
@@ -42,9 +43,9 @@ export function createFsDriver(root: string): Driver {
   return {
     name: "fs-atomic",
     options: { root },
-    hasItem: (key) => read(pathOf(data, key), existsSync) ?? false,
-    getItem: (key) => read(pathOf(data, key), textOf) ?? null,
-    setItem: (key, value) => write(pathOf(data, key), nextTemporary(), value),
+    hasItem: (key) => read(pathOf(data, key)) !== null,
+    getItem: (key) => read(pathOf(data, key)),
+    setItem: (key, value) => write(pathOf(data, key), nextTemporary, value),
     removeItem: (key) => remove(pathOf(data, key), data),
     getKeys: (base = "") => keysBelow(pathOf(data, base), namesOf(base)),
     clear(base = "") {
@@ -53,43 +54,53 @@ export function createFsDriver(root: string): Driver {
   };
 }
 
-function write(path: string, temporary: string, value: string): void {
-  inFolder(dirname(temporary), () => writeFileSync(temporary, value, { flag: "wx", mode: FILE_MODE }));
+/** Which file counts is decided by one rename or removal: the pair does, wherever it exists. */
+function write(path: string, nextTemporary: () => string, value: string): void {
+  const plain = path + PLAIN;
+  const pair = path + PAIR;
+  const hasPair = existsSync(pair);
+  const isSmall = Buffer.byteLength(value) <= MAX_PAIR_BYTES;
+  if (hasPair && isSmall && rewritePair(pair, value)) return;
+  if (isSmall && (hasPair || existsSync(plain))) {
+    place(nextTemporary(), pair, newPair(value));
+    if (!hasPair) ignoreMissing(() => unlinkSync(plain));
+  } else {
+    place(nextTemporary(), plain, value);
+    if (hasPair) ignoreMissing(() => unlinkSync(pair));
+  }
+}
+
+/** Writes `content` to a temporary file and renames that to `path`. */
+function place(temporary: string, path: string, content: string | Buffer): void {
   try {
-    inFolder(dirname(path), () => replace(temporary, path));
+    inFolder(dirname(temporary), () => writeFileSync(temporary, content, { flag: "wx", mode: FILE_MODE }));
+    inFolder(dirname(path), () => renameSync(temporary, path));
   } catch (error) {
     ignoreMissing(() => unlinkSync(temporary));
     throw error;
   }
 }
 
-/**
- * The old value steps aside before the new one comes. Renaming over an existing file would do in one step, but ext4 then
- * starts to write the file to the disk, which takes three times as long.
- */
-function replace(temporary: string, path: string): void {
-  if (existsSync(path + VALUE)) {
-    ignoreMissing(() => unlinkSync(path + BEFORE));
-    ignoreMissing(() => renameSync(path + VALUE, path + BEFORE));
-  }
-  renameSync(temporary, path + VALUE);
-}
-
-/** What `look` finds of the value; it returns undefined or false for a file that is not there. */
-function read<T>(path: string, look: (file: string) => T | undefined): T | undefined {
+/** Looks again when it finds none: a value that goes from one kind of file to the other may be missed in both. */
+function read(path: string): string | null {
   for (let attempt = 0; attempt < READ_ATTEMPTS; attempt += 1) {
-    const found = look(path + VALUE) || look(path + BEFORE);
-    if (found) return found;
+    const value = readIfThere(path + PAIR, readPair) ?? readIfThere(path + PLAIN, textOf);
+    if (value !== undefined) return value;
   }
-  return undefined;
+  // A damaged pair is given as it is, for the caller to see that there is something and that it makes no sense.
+  return readIfThere(path + PAIR, textOf) ?? null;
 }
 
-function textOf(file: string): string | undefined {
+function textOf(file: string): string {
+  return readFileSync(file, "utf8");
+}
+
+function readIfThere(file: string, reader: (file: string) => string | undefined): string | undefined {
   let text: string | undefined;
   // Asking first is cheaper than an exception.
   if (existsSync(file)) {
     ignoreMissing(() => {
-      text = readFileSync(file, "utf8");
+      text = reader(file);
     });
   }
   return text;
@@ -97,8 +108,8 @@ function textOf(file: string): string | undefined {
 
 function remove(path: string, root: string): void {
   // In this order: the other would bring an older value back for a moment.
-  ignoreMissing(() => unlinkSync(path + BEFORE));
-  ignoreMissing(() => unlinkSync(path + VALUE));
+  ignoreMissing(() => unlinkSync(path + PLAIN));
+  ignoreMissing(() => unlinkSync(path + PAIR));
   for (let folder = dirname(path); folder !== root; folder = dirname(folder)) {
     if (!removeIfEmpty(folder)) return;
   }
@@ -131,8 +142,8 @@ function keysBelow(folder: string, names: readonly string[], begun = ""): string
   for (const entry of existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : []) {
     const name = begun + entry.name;
     const inside = join(folder, entry.name);
-    if (entry.isFile() && (name.endsWith(VALUE) || name.endsWith(BEFORE))) {
-      const key = [...names, name.slice(0, -VALUE.length)].map(unescapeName);
+    if (entry.isFile() && (name.endsWith(PLAIN) || name.endsWith(PAIR))) {
+      const key = [...names, name.slice(0, -PLAIN.length)].map(unescapeName);
       if (!key.includes(undefined)) keys.add(key.join(":"));
     } else if (entry.isDirectory()) {
       const below = isFolderPart(name)

@@ -1,70 +1,86 @@
 import { createHash } from "node:crypto";
-import { closeSync, mkdirSync, openSync, readFileSync, statSync, unlinkSync, utimesSync, writeSync } from "node:fs";
-import { hostname } from "node:os";
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { clearInterval, setInterval } from "node:timers";
 import { createLeaseLocks, type Lease, type Locks } from "../../src/store/locks.ts";
+import { isGone, thisHolder } from "./fs-holder.ts";
 import { escapeName } from "./fs-paths.ts";
 
-/** A lock that is held longer shows by the time of its file that its holder lives. */
+/** How often the holder of a lock shows by the time of its file that it lives. */
 const HEARTBEAT_MS = 5_000;
-/** A lock without a sign of life for so long is broken. Four heartbeats: a holder may be busy for some of them. */
+/** A lock without a sign of life for so long is broken. Four heartbeats: a holder may be too busy for some of them. */
 const SILENT_MS = 20_000;
-/** And looked at so often meanwhile: time that a sleeping machine slept through counts little. */
+/** And looked at so often meanwhile: the time that a machine slept through counts little. */
 const SILENT_LOOKS = 200;
+/** The file of a process that is not known to be gone is removed after this. */
+const LEFTOVER_MS = 86_400_000;
 const MAX_WATCHED = 10_000;
 const MAX_NAME = 180;
-const INSTANCE = Symbol.for("edge-python-repl.instance");
+/** What file systems without hard links answer. */
+const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
-/** Who holds a lock: enough to see that it is gone. */
-type Holder = { readonly host: string; readonly pid: number; readonly instance: string };
 type Look = { readonly time: number; readonly text: string };
 type Watched = Look & { readonly since: number; looks: number };
-type Context = { readonly me: Holder; readonly mine: string; readonly watched: Map<string, Watched> };
+/** `mine` is the file that names this process: a lock it holds is a second link to it. */
+type Context = { readonly mine: string; readonly watched: Map<string, Watched> };
 
 /**
  * Locks between processes by files in `folder`, which exist while the lock is held. The lock of a process that is gone
  * is broken at once; where that cannot be known (another machine, another container, Deno without `--allow-run`) after
  * 20 s without a sign of life.
+ *
+ * A lock is taken by a hard link: like a new file it can be made by one process only, but it is complete from its first
+ * moment and takes no inode, which is several times faster.
  * @throws The error of the file system when `folder` cannot be made.
  */
 export function createFileLocks(folder: string): Locks {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const me: Holder = { host: host(), pid: process.pid, instance: instance() };
-  const context: Context = { me, mine: JSON.stringify(me), watched: new Map() };
-  return createLeaseLocks(async (key) => acquire(context, lockPath(folder, key)));
+  removeLeftovers(folder);
+  const context: Context = {
+    mine: join(folder, `${process.pid}-${crypto.randomUUID()}.holder`),
+    watched: new Map(),
+  };
+  return createLeaseLocks(async (key) => acquire(context, join(folder, `${nameOf(key)}.lock`)));
 }
 
 function acquire(context: Context, path: string): Lease | undefined {
-  if (!create(path, context.mine)) {
+  if (!take(context.mine, path)) {
     const seen = look(path);
     if (isAbandoned(context, path, seen)) breakLock(path, seen);
     return undefined;
   }
   context.watched.delete(path);
-  const heartbeat = setInterval(() => ignoring(["ENOENT"], () => touch(path)), HEARTBEAT_MS);
+  let sign = performance.now();
+  const heartbeat = setInterval(() => {
+    ignoring("all", () => touch(path));
+    sign = performance.now();
+  }, HEARTBEAT_MS);
   heartbeat.unref();
-  const taken = performance.now();
   return {
     async release() {
       clearInterval(heartbeat);
       // After a long silence another process may have broken this lock, and have its own there now.
-      const isOld = performance.now() - taken > HEARTBEAT_MS;
+      const wasSilent = performance.now() - sign > SILENT_MS / 2;
       ignoring("all", () => {
-        if (!isOld || look(path).text === context.mine) unlinkSync(path);
+        if (!wasSilent || look(path).text === thisHolder()) unlinkSync(path);
       });
     },
   };
 }
 
 /** Is the lock's holder gone, as far as can be known? */
-function isAbandoned({ me, watched }: Context, path: string, seen: Look): boolean {
-  const holder = parseHolder(seen.text);
-  if (holder !== undefined && me.host !== "" && holder.host === me.host) {
-    // A container that restarts may give this process the number of the one that was killed.
-    if (holder.pid === me.pid ? holder.instance !== me.instance : !isRunning(holder.pid)) return true;
-  }
+function isAbandoned({ watched }: Context, path: string, seen: Look): boolean {
+  if (isGone(seen.text)) return true;
   const before = watched.get(path);
   if (before === undefined || !isSame(before, seen)) {
     if (watched.size > MAX_WATCHED) watched.clear();
@@ -81,9 +97,10 @@ function isAbandoned({ me, watched }: Context, path: string, seen: Look): boolea
  */
 function breakLock(path: string, seen: Look): void {
   const marker = `${path}.break`;
-  if (!create(marker, "")) {
-    // Silent for so long, its maker died within this function.
-    if (Date.now() - look(marker).time > SILENT_MS) ignoring(["ENOENT"], () => unlinkSync(marker));
+  if (!create(marker, thisHolder())) {
+    const other = look(marker);
+    const isOld = Date.now() - other.time > SILENT_MS;
+    if (isGone(other.text) || isOld) ignoring(["ENOENT"], () => unlinkSync(marker));
     return;
   }
   try {
@@ -93,24 +110,31 @@ function breakLock(path: string, seen: Look): void {
   }
 }
 
-/** Makes the file with `text`; false when it is there already, and when its folder had to be made first. */
-function create(path: string, text: string): boolean {
-  let file: number;
+/** Makes the lock; false when it is there already, and when the file it links to had to be made first. */
+function take(mine: string, path: string): boolean {
   try {
-    file = openSync(path, "wx", 0o600);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    else if (codeOf(error) !== "EEXIST") throw error;
-    return false;
-  }
-  try {
-    writeSync(file, text);
+    linkSync(mine, path);
     return true;
   } catch (error) {
-    unlinkSync(path);
+    const code = codeOf(error);
+    if (code === "EEXIST") return false;
+    if (NO_LINKS.includes(code)) return create(path, thisHolder());
+    if (code !== "ENOENT") throw error;
+  }
+  mkdirSync(dirname(mine), { recursive: true, mode: 0o700 });
+  create(mine, thisHolder());
+  return false;
+}
+
+/** Makes the file with `text`; false when it is there already. */
+function create(path: string, text: string): boolean {
+  try {
+    writeFileSync(path, text, { flag: "wx", mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    ignoring("all", () => unlinkSync(path));
     throw error;
-  } finally {
-    closeSync(file);
   }
 }
 
@@ -132,50 +156,21 @@ function isSame(one: Look, other: Look): boolean {
   return one.time === other.time && one.text === other.text;
 }
 
-function parseHolder(text: string): Holder | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== "object" || value === null) return undefined;
-    if (!("host" in value && "pid" in value && "instance" in value)) return undefined;
-    const { host: name, pid, instance: id } = value;
-    if (typeof name !== "string" || typeof pid !== "number" || typeof id !== "string") return undefined;
-    return { host: name, pid, instance: id };
-  } catch {
-    return undefined; // Not written yet, or its writer was killed: only its silence tells.
+/** Of servers that were killed: each leaves the file that named it. */
+function removeLeftovers(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    if (!name.endsWith(".holder")) continue;
+    const { time, text } = look(join(folder, name));
+    const isOld = Date.now() - time > LEFTOVER_MS; // One that is alive makes it again.
+    if (isGone(text) || isOld) ignoring(["ENOENT"], () => unlinkSync(join(folder, name)));
   }
 }
 
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) !== "ESRCH"; // Another user's process, or no permission to ask.
-  }
-}
-
-function host(): string {
-  try {
-    return hostname();
-  } catch {
-    return ""; // Deno without --allow-sys.
-  }
-}
-
-/** The same for all copies of this module in the process: two of them must not break each other's locks. */
-function instance(): string {
-  const known: unknown = Reflect.get(globalThis, INSTANCE);
-  if (typeof known === "string") return known;
-  const made = crypto.randomUUID();
-  Reflect.set(globalThis, INSTANCE, made);
-  return made;
-}
-
-function lockPath(folder: string, key: string): string {
+function nameOf(key: string): string {
   const name = escapeName(key);
-  if (name.length <= MAX_NAME) return join(folder, `${name}.lock`);
+  if (name.length <= MAX_NAME) return name;
   const hash = createHash("sha256").update(name).digest("hex");
-  return join(folder, `${name.slice(0, MAX_NAME - hash.length)}.${hash}.lock`);
+  return `${name.slice(0, MAX_NAME - hash.length)}.${hash}`;
 }
 
 /** Runs `task`; errors with one of the codes are nothing to worry about. */

@@ -9,9 +9,9 @@ import { join } from "node:path";
  * blocks grows beyond a thousand files.
  */
 
-/** The value is in `VALUE`; while it is being replaced, in `BEFORE`. */
-export const VALUE = ".json";
-export const BEFORE = ".prev";
+/** The value itself; and a value that was replaced before, which counts where both are there. */
+export const PLAIN = ".json";
+export const PAIR = ".pair";
 
 /** File systems stop at 255 bytes a name. */
 const MAX_NAME = 180;

@@ -49,14 +49,14 @@ export type HistoryStoreOptions = {
   /** No other process writes to this store: records are kept in memory, so that an update reads nothing. */
   readonly exclusive?: boolean;
   /** The store's own limit for one value, in bytes; larger ones are cut into parts. Absent: no limit. */
-  readonly maxValueBytes?: number;
+  readonly maxValueBytes?: number | undefined;
   /** Told of damaged values and of what could not be cleaned up. */
   readonly log?: (message: string) => void;
 };
 
 export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
   const { storage, locks, maxValueBytes, exclusive = false, log = () => {} } = options;
-  const values = createValues({ storage, log, ...(maxValueBytes === undefined ? {} : { maxValueBytes }) });
+  const values = createValues({ storage, log, maxValueBytes });
   const context: StoreContext = { values, locks, log, records: createRecords(values, exclusive, log) };
   return {
     listSessions: (owner) => listSessions(context, owner),

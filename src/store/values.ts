@@ -20,7 +20,7 @@ export interface Values {
 export type ValuesOptions = {
   readonly storage: Storage;
   /** The store's own limit for one value, in bytes; a larger one is cut into parts. Absent: no limit. */
-  readonly maxValueBytes?: number;
+  readonly maxValueBytes?: number | undefined;
   readonly log?: (message: string) => void;
 };
 
