@@ -14,7 +14,8 @@ import { tokenCommand } from "./token.ts";
 const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<number>>> = {
   setup: setupCommand,
   doctor: doctorCommand,
-  token: (args) => tokenCommand(args, { out: (text) => process.stdout.write(text), err: (text) => process.stderr.write(text) }),
+  token: (args) =>
+    tokenCommand(args, { out: (text) => process.stdout.write(text), err: (text) => process.stderr.write(text) }),
   sweep: sweepCommand,
 };
 

@@ -16,7 +16,10 @@ export async function sweepCommand(args: readonly string[]): Promise<number> {
   }
   try {
     const config = parseConfig(process.env);
-    const options = e2bOptions(config, createLog(config.REPL_LOG, (line) => process.stderr.write(line)));
+    const options = e2bOptions(
+      config,
+      createLog(config.REPL_LOG, (line) => process.stderr.write(line)),
+    );
     const opened = await openStorage(config.REPL_STORAGE, process.env);
     const store = createHistoryStore(opened);
     const ended = await sweep(options, async (owner, session, epoch) => {

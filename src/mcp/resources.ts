@@ -1,9 +1,11 @@
 import { type ReadResourceResult, type Resource, ResourceNotFoundError } from "@modelcontextprotocol/server";
 import { AppError } from "../core/errors.ts";
+import { encodeBase64, mimeTypeOf } from "../core/media.ts";
 import { renderOutput } from "../render/index.ts";
 import type { Caller } from "../sessions/context.ts";
 import type { SessionService } from "../sessions/service.ts";
 import { EXPORT_FORMATS, type ExportFormat, exported, MIME_TYPES, script } from "./exports.ts";
+import { MAX_FILE_BYTES } from "./tools/files.ts";
 import { historyUri, SESSIONS_URI, scriptUri } from "./uris.ts";
 
 export const RESOURCE_TEMPLATES = [
@@ -18,6 +20,12 @@ export const RESOURCE_TEMPLATES = [
     name: "script.py",
     title: "Code of a session as a Python script",
     mimeType: MIME_TYPES.py,
+  },
+  {
+    uriTemplate: `${SESSIONS_URI}/{id}/files/{+path}`,
+    name: "file",
+    title: "A file of a session",
+    mimeType: "application/octet-stream",
   },
   {
     uriTemplate: `${SESSIONS_URI}/{id}/blocks/{index}/output`,
@@ -39,7 +47,7 @@ export async function listResources(service: SessionService, caller: Caller): Pr
   ];
 }
 
-type Document = { readonly mimeType: string; readonly text: string };
+type Document = { readonly mimeType: string } & ({ readonly text: string } | { readonly blob: string });
 
 /** @throws ResourceNotFoundError for a URI that names nothing of this caller. */
 export async function readResource(service: SessionService, caller: Caller, uri: string): Promise<ReadResourceResult> {
@@ -51,11 +59,12 @@ export async function readResource(service: SessionService, caller: Caller, uri:
   return { contents: [{ uri, ...document }] };
 }
 
-const NOT_THERE: ReadonlySet<string> = new Set(["SESSION_NOT_FOUND", "INVALID_SESSION_ID"]);
+const NOT_THERE: ReadonlySet<string> = new Set(["SESSION_NOT_FOUND", "INVALID_SESSION_ID", "FILE_NOT_FOUND"]);
 
 const PATHS = {
   history: /^\/([^/?]+)\/history\.([a-z]+)(\?[^#]*)?$/,
   script: /^\/([^/?]+)\/script\.py$/,
+  file: /^\/([^/?]+)\/files\/(.+)$/,
   output: /^\/([^/?]+)\/blocks\/(\d{1,9})\/output$/,
 };
 
@@ -72,10 +81,32 @@ async function readDocument(service: SessionService, caller: Caller, uri: string
   if (scriptOf) {
     return { mimeType: MIME_TYPES.py, text: script(await service.history(caller, scriptOf, {}), false).text };
   }
+  const [, fileOf, path] = PATHS.file.exec(rest) ?? [];
+  if (fileOf && path) return readFileDocument(service, caller, fileOf, path);
   const [, outputOf, index] = PATHS.output.exec(rest) ?? [];
   if (!outputOf) return undefined;
   const { entries } = await service.history(caller, outputOf, { start: Number(index), end: Number(index) + 1 });
   return entries[0] && { mimeType: "text/plain", text: renderOutput(entries[0].block) };
+}
+
+async function readFileDocument(
+  service: SessionService,
+  caller: Caller,
+  id: string,
+  escaped: string,
+): Promise<Document | undefined> {
+  const path = unescapePath(escaped);
+  if (path === undefined) return undefined;
+  const { data } = await (await service.files(caller, id)).read(path, MAX_FILE_BYTES);
+  return { mimeType: mimeTypeOf(path, data), blob: encodeBase64(data) };
+}
+
+function unescapePath(escaped: string): string | undefined {
+  try {
+    return decodeURIComponent(escaped);
+  } catch {
+    return undefined;
+  }
 }
 
 async function readHistoryDocument(

@@ -16,6 +16,11 @@ export function scriptUri(id: string): string {
   return `${SESSIONS_URI}/${id}/script.py`;
 }
 
+/** Each segment is escaped, slashes stay: `/tmp/a b.txt` ends in `files//tmp/a%20b.txt`. */
+export function fileUri(id: string, path: string): string {
+  return `${SESSIONS_URI}/${id}/files/${path.split("/").map(encodeURIComponent).join("/")}`;
+}
+
 export function outputUri(id: string, index: number): string {
   return `${SESSIONS_URI}/${id}/blocks/${index}/output`;
 }
