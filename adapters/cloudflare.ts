@@ -3,7 +3,7 @@ import { type Authenticator, createAuthenticator } from "../src/auth/authenticat
 import { checkHost, checkOrigin, networkOptions } from "../src/auth/origin.ts";
 import type { Principal } from "../src/auth/principal.ts";
 import { corsPreflight } from "../src/auth/response-headers.ts";
-import { createE2bBackend } from "../src/backends/e2b/backend.ts";
+import { createE2bBackend, type SandboxMeta } from "../src/backends/e2b/backend.ts";
 import { type Config, ConfigError, parseConfig } from "../src/config.ts";
 import { createSessionService } from "../src/sessions/service.ts";
 import { createHistoryStore } from "../src/store/history-store.ts";
@@ -11,7 +11,7 @@ import { createLocalLocks } from "../src/store/locks.ts";
 import { type DurableObjectStorage, openDurableObject } from "./drivers/durable-object.ts";
 import { createLog } from "./log.ts";
 import { e2bOptions, limitsOf, replySettingsOf } from "./options.ts";
-import { sweep } from "./sweep.ts";
+import { ownedBy, sweep } from "./sweep.ts";
 
 /** The little of the platform's types that we use. */
 type Namespace = {
@@ -24,6 +24,9 @@ type ObjectState = Context & { readonly storage: DurableObjectStorage };
 
 /** Set by the Worker alone: it is overwritten on every request, so a client's own never gets through. */
 const PRINCIPAL_HEADER = "x-edge-repl-principal";
+
+/** Asks an object whether it owns a sandbox; never forwarded from a client. */
+const SWEEP_HEADER = "x-edge-repl-sweep";
 
 /** On Workers only a write shows that a client is gone, so silent streams are written to this often. */
 const KEEP_ALIVE_MS = 2000;
@@ -66,6 +69,7 @@ async function route(request: Request, env: Env): Promise<Response> {
   const principal = await authenticator.authenticate(request);
   if (principal instanceof Response) return principal;
   const headers = new Headers(request.headers);
+  headers.delete(SWEEP_HEADER);
   headers.set(PRINCIPAL_HEADER, encodeURIComponent(JSON.stringify(principal)));
   const { signal } = request;
   return objectOf(env, principal.owner).fetch(new Request(request, { headers, signal }));
@@ -89,9 +93,9 @@ export default {
   async scheduled(_event: unknown, env: Env, context: Context): Promise<void> {
     const { config } = gateOf(env);
     const log = createLog(config.REPL_LOG, (line) => console.error(line.trimEnd()));
-    const owns = async (owner: string, session: string, epoch: number): Promise<boolean> => {
-      const url = `https://owner.internal/owns?session=${encodeURIComponent(session)}&epoch=${epoch}`;
-      const response = await objectOf(env, owner).fetch(new Request(url, { headers: { [PRINCIPAL_HEADER]: owner } }));
+    const owns = async (meta: SandboxMeta): Promise<boolean> => {
+      const headers = { [SWEEP_HEADER]: encodeURIComponent(JSON.stringify(meta)) };
+      const response = await objectOf(env, meta.owner).fetch(new Request("https://owner/", { headers }));
       return response.status === 200;
     };
     context.waitUntil(sweep(e2bOptions(config, log), owns));
@@ -102,8 +106,7 @@ export default {
 export class OwnerObject {
   readonly #state: ObjectState;
   readonly #app: App;
-  readonly #owns: (session: string, epoch: number) => Promise<boolean>;
-  #owner = "";
+  readonly #owns: (meta: SandboxMeta) => Promise<boolean>;
 
   constructor(state: ObjectState, env: Env) {
     this.#state = state;
@@ -111,7 +114,7 @@ export class OwnerObject {
     const log = createLog(config.REPL_LOG, (line) => console.error(line.trimEnd()));
     const { storage, maxValueBytes } = openDurableObject(state.storage);
     const store = createHistoryStore({ storage, locks: createLocalLocks(), exclusive: true, maxValueBytes });
-    this.#owns = async (session, epoch) => (await store.readSession(this.#owner, session))?.epoch === epoch;
+    this.#owns = (meta) => ownedBy(store, meta);
     const service = createSessionService({
       store,
       backend: createE2bBackend(e2bOptions(config, log)),
@@ -133,10 +136,9 @@ export class OwnerObject {
   }
 
   async fetch(request: Request): Promise<Response> {
-    const url = new URL(request.url);
-    if (url.hostname === "owner.internal") {
-      this.#owner = request.headers.get(PRINCIPAL_HEADER) ?? "";
-      const owned = await this.#owns(url.searchParams.get("session") ?? "", Number(url.searchParams.get("epoch")));
+    const asked = request.headers.get(SWEEP_HEADER);
+    if (asked !== null) {
+      const owned = await this.#owns(JSON.parse(decodeURIComponent(asked)) as SandboxMeta);
       return new Response(null, { status: owned ? 200 : 404 });
     }
     return this.#app.fetch(request, (work) => this.#state.waitUntil(work));

@@ -3,7 +3,7 @@ import { createHistoryStore } from "../../src/store/history-store.ts";
 import { openStorage } from "../drivers/open.ts";
 import { createLog } from "../log.ts";
 import { e2bOptions } from "../options.ts";
-import { sweep } from "../sweep.ts";
+import { ownedBy, sweep } from "../sweep.ts";
 
 /**
  * Runs `edge-python-repl sweep`: ends the E2B sandboxes of this deployment that no session of the store owns.
@@ -22,10 +22,7 @@ export async function sweepCommand(args: readonly string[]): Promise<number> {
     );
     const opened = await openStorage(config.REPL_STORAGE, process.env);
     const store = createHistoryStore(opened);
-    const ended = await sweep(options, async (owner, session, epoch) => {
-      const record = await store.readSession(owner, session);
-      return record?.epoch === epoch;
-    });
+    const ended = await sweep(options, (meta) => ownedBy(store, meta));
     await opened.close();
     process.stdout.write(`Ended ${ended} sandboxes that no session owns\n`);
     return 0;

@@ -26,7 +26,7 @@ export type SessionService = {
   create(caller: Caller, options: CreateOptions): Promise<SessionRecord>;
   list(caller: Caller): Promise<SessionInfo[]>;
   /** @throws AppError SESSION_NOT_FOUND, INVALID_SESSION_ID. */
-  require(caller: Caller, id: string): Promise<SessionRecord>;
+  find(caller: Caller, id: string): Promise<SessionRecord>;
   /** `clear` empties the history too. */
   reset(caller: Caller, id: string, clear: boolean): Promise<SessionRecord>;
   remove(caller: Caller, id: string): Promise<void>;
@@ -71,7 +71,7 @@ export function createSessionService(context: ServiceContext): SessionService {
   return {
     create: (caller, options) => createSession(context, kernels, sessions, caller, options),
     list: (caller) => listSessions(context, sessions, caller),
-    require: (caller, id) => requireSession(context, caller.owner, checkSessionId(id)),
+    find: (caller, id) => requireSession(context, caller.owner, checkSessionId(id)),
     reset: async (caller, id, clear) => resetSession(context, kernels, await known(caller, id), clear),
     remove: async (caller, id) => deleteSession(context, kernels, sessions, await known(caller, id)),
     async run(caller, id, spec, options) {

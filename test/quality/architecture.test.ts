@@ -79,7 +79,7 @@ const FORBIDDEN = [
   /\bprocess\.(?!nextTick)/,
   /\bBuffer\b/,
   /\b(?:Deno|Bun)\./,
-  /\brequire\(/,
+  /(?<![.\w])require\(/,
   /\b__dirname\b/,
   /\bsetImmediate\(/,
 ];

@@ -61,7 +61,7 @@ export const runCode = defineTool({
       return runAndReply(session_id, { kind: "code", code: chosenLines(code, start, end) }, options, context);
     }
     if (start === undefined && end === undefined) {
-      await context.service.require(context.caller, session_id);
+      await context.service.find(context.caller, session_id);
       throw new AppError("NO_CODE", "Give code to run, or start and end to run blocks of history again");
     }
     const joined = await context.service.joinBlocks(context.caller, session_id, { start, end });
