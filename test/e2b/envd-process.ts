@@ -87,7 +87,10 @@ function stream(child: ChildProcess, pid: number, request: IncomingMessage, resp
     clearInterval(keepalive);
     running.delete(pid);
     const status = signal ? `signal: ${signal}` : `exit status ${code}`;
-    send({ end: { exitCode: code ?? -1, exited: code !== null, status } });
+    // JSON of protobuf leaves zeros and falses out.
+    send({
+      end: { ...(code === 0 ? {} : { exitCode: code ?? -1 }), ...(code === null ? {} : { exited: true }), status },
+    });
     response.end(envelope(END_STREAM, {}));
   });
 }

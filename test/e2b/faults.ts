@@ -135,8 +135,12 @@ export class BodyWriter {
   private flush(part: Buffer): Promise<void> {
     return new Promise((resolve) => {
       if (this.response.destroyed) return resolve();
-      const room = this.response.write(part, () => resolve());
-      if (!room) this.response.once("close", () => resolve());
+      const end = (): void => {
+        this.response.off("close", end);
+        resolve();
+      };
+      this.response.once("close", end);
+      this.response.write(part, end);
     });
   }
 }

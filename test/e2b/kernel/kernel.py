@@ -24,6 +24,7 @@ import types
 
 FLUSH_INTERVAL = 0.2
 ABORT_WINDOW = 0.1
+POLL_SECONDS = 0.25
 SHELL = types.SimpleNamespace()
 
 
@@ -222,7 +223,21 @@ def read_requests(requests):
     os._exit(0)  # the stand-in closed the pipe: nobody is there to answer
 
 
+def supervise(pid):
+    """Stays behind as the parent, as the Jupyter server does: it asks from time to time whether the kernel still lives."""
+    while os.waitpid(pid, os.WNOHANG)[0] == 0:
+        time.sleep(POLL_SECONDS)
+    os._exit(1)
+
+
 def main():
+    pid = os.fork()
+    if pid:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        os.close(3)
+        os.close(4)
+        supervise(pid)
+    os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     wire, requests = Wire(), queue.Queue()
     streams = [OutStream(wire, "stdout", 1), OutStream(wire, "stderr", 2)]

@@ -1,0 +1,141 @@
+import type {
+  ExecuteOptions,
+  InstallOptions,
+  InstallReply,
+  Kernel,
+  KernelFiles,
+  KernelRef,
+} from "../../core/backend.ts";
+import { deferred } from "../../core/deferred.ts";
+import type { Cell, ExecutionReply } from "../../core/execution.ts";
+import { CellRun, SHUT_DOWN } from "./cell-run.ts";
+import { createFiles } from "./files.ts";
+import { installInSandbox } from "./install.ts";
+import { type KernelFacts, makeRef, sealTokens } from "./ref.ts";
+import type { RemoteSandbox } from "./sandbox.ts";
+import type { Seal } from "./seal.ts";
+
+/** A kernel in a sandbox of its own. */
+export class E2bKernel implements Kernel {
+  readonly files: KernelFiles;
+  readonly died: Promise<string>;
+  #sandbox: RemoteSandbox;
+  readonly #facts: KernelFacts;
+  readonly #death = deferred<string>();
+  #tokens: string | null;
+  #cwd: string | undefined;
+  #running: CellRun | undefined;
+  /** Resolves when no interrupt of the last cell can hit the next one. */
+  #quiet: Promise<void> = Promise.resolve();
+  #ended: string | undefined;
+  #killing: Promise<void> | undefined;
+
+  /** Use `createKernel`. */
+  constructor(sandbox: RemoteSandbox, facts: KernelFacts, tokens: string | null, cwd: string | undefined) {
+    this.#sandbox = sandbox;
+    this.#facts = facts;
+    this.#tokens = tokens;
+    this.#cwd = cwd;
+    this.died = this.#death.promise;
+    this.files = createFiles(sandbox, facts, () => (this.#running ? undefined : this.#cwd));
+  }
+
+  get ref(): KernelRef {
+    return makeRef(this.#sandbox.connection, this.#facts, this.#sandbox.lease, this.#tokens);
+  }
+
+  setTokens(tokens: string | null): void {
+    this.#tokens = tokens;
+  }
+
+  async execute(cell: Cell, options: ExecuteOptions): Promise<ExecutionReply> {
+    if (this.#ended !== undefined) return { status: "died", detail: this.#ended, started: false };
+    await this.#quiet;
+    const lease = await this.#takeLease(options.timeoutMs);
+    if (!lease)
+      return this.#lost({
+        status: "died",
+        detail: "ended with its sandbox, which expired or was killed",
+        started: false,
+      });
+    const run = new CellRun(this.#sandbox, this.#facts, cell, options);
+    this.#running = run;
+    if (this.#ended !== undefined) run.shutDown();
+    try {
+      const { reply, cwd } = await run.run();
+      this.#cwd = cwd ?? this.#cwd;
+      return await this.#lost(reply);
+    } finally {
+      this.#running = undefined;
+      this.#quiet = run.quiet();
+      await lease.release();
+    }
+  }
+
+  /**
+   * Sees to it that the sandbox outlives the cell. Where its time is short but enough it is renewed beside the run;
+   * without a limit it is renewed again and again. Resolves to undefined when the sandbox is gone.
+   */
+  async #takeLease(timeoutMs: number | undefined): Promise<{ release(): Promise<void> } | undefined> {
+    const sandbox = this.#sandbox;
+    const { idleSeconds, leaseMarginMs, leaseMs } = sandbox.settings;
+    const idleMs = idleSeconds * 1000;
+    const needMs = (timeoutMs ?? idleMs) + leaseMarginMs;
+    if (sandbox.remainingMs < needMs && !(await sandbox.renew(needMs))) return undefined;
+    const renew = (): Promise<unknown> =>
+      sandbox
+        .renew(needMs)
+        .catch((error: unknown) => sandbox.settings.log(`A sandbox was not renewed: ${String(error)}`));
+    const besides = sandbox.remainingMs < idleMs ? renew() : undefined;
+    const timer = timeoutMs === undefined ? setInterval(renew, Math.max(1_000, leaseMs / 3)) : undefined;
+    return {
+      release: async () => {
+        clearInterval(timer);
+        await besides;
+      },
+    };
+  }
+
+  /** After a reply that says that the kernel is gone, the sandbox goes too. */
+  async #lost(reply: ExecutionReply): Promise<ExecutionReply> {
+    const lost = reply.status === "died" || (reply.status === "aborted" && !reply.kernelAlive);
+    if (!lost) return reply;
+    const detail = reply.status === "died" ? reply.detail : "killed because it did not stop";
+    this.#ended ??= detail;
+    if (this.#ended !== SHUT_DOWN) this.#death.resolve(this.#ended);
+    await this.#kill().catch((error: unknown) =>
+      this.#sandbox.settings.log(`A sandbox was not ended: ${String(error)}`),
+    );
+    return reply;
+  }
+
+  async shutdown(): Promise<void> {
+    this.#ended ??= SHUT_DOWN;
+    this.#running?.shutDown();
+    await this.#kill();
+  }
+
+  #kill(): Promise<void> {
+    this.#killing ??= this.#sandbox.kill().catch((error: unknown) => {
+      this.#killing = undefined;
+      throw error;
+    });
+    return this.#killing;
+  }
+
+  install(requirements: readonly string[], options: InstallOptions): Promise<InstallReply> {
+    return installInSandbox(this.#sandbox, this.#facts, requirements, options);
+  }
+}
+
+/** Makes the kernel object over a sandbox that is set up. */
+export async function createKernel(
+  sandbox: RemoteSandbox,
+  facts: KernelFacts,
+  seal: Seal | undefined,
+  cwd: string | undefined,
+): Promise<E2bKernel> {
+  const kernel = new E2bKernel(sandbox, facts, await sealTokens(sandbox.connection, seal), cwd);
+  sandbox.onTokens = async (connection) => kernel.setTokens(await sealTokens(connection, seal));
+  return kernel;
+}

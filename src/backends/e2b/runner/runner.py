@@ -1,0 +1,239 @@
+"""The runner inside an IPython kernel: the worker's language and output rules, without the worker's processes.
+
+`install` is called once by the warm-up cell. Each later cell is one call of `run` with a request as JSON text.
+What comes of it goes out as display data under a private MIME type (see recorder.py).
+"""
+
+from .pristine import BUILTINS as __builtins__
+
+import _signal
+import asyncio
+import base64
+import builtins
+import json
+import os
+import pwd
+import re
+import subprocess
+import sys
+
+from .capture import Streams
+from .language import Session
+from .pristine import own
+from .recorder import Recorder
+
+MIME = "application/vnd.edge-python-repl+json"
+INSTALL_SECONDS = 300
+
+
+class Kernel:
+    def __init__(self, shell, settings):
+        self.shell = shell
+        self.nonce = settings["nonce"]
+        self.pid = os.getpid()
+        self.armed = self.interrupted = False
+        self.recorder = Recorder()
+        self.streams = Streams(self.recorder)
+        self.publisher = shell.display_pub.publish
+        self.input = getattr(getattr(shell, "kernel", None), "_sys_raw_input", None) or builtins.input
+        self.session = Session(self.emit)
+        self.display_hook = sys.displayhook
+        figures = own("figures")
+        figures.install(self.emit)
+        self.session.at_cell_end = figures.show_open_figures
+        self.loops = Loops()
+
+    def publish(self, text):
+        self.publisher({MIME: text})
+
+    def foreign(self, data=None, metadata=None, **_options):
+        """What libraries show through IPython itself; takes the place of the shell's own publisher."""
+        self.streams.flush()
+        self.recorder.display("display_data", {mime: as_text(mime, item) for mime, item in (data or {}).items()})
+
+    def emit(self, kind, data):
+        self.streams.flush()
+        self.streams.drain()
+        self.recorder.display(kind, data)
+
+    def run(self, text):
+        """Runs a cell once: the same cell asked for again only has its output sent again."""
+        request = json.loads(text)
+        if request["nonce"] != self.nonce:
+            return self.refuse(request, "The kernel belongs to another session")
+        if self.recorder.again(request["cell"], request["from"], self.publish):
+            return None
+        self.recorder.begin(request["cell"], request["head"], request["tail"], self.publish)
+        self.streams.restore()
+        with self.loops:
+            done = self.guarded(request)
+        if os.getpid() != self.pid:
+            self.streams.flush()
+            os._exit(0)  # a child that user code forked and did not end
+        self.streams.flush()
+        self.streams.drain()
+        self.streams.restore()
+        self.recorder.end({"type": "done", "cwd": folder(), "interrupted": self.interrupted, **done})
+        return None
+
+    def guarded(self, request):
+        """Runs the code with builtins and signals as a plain interpreter has them."""
+        hidden = {"input": self.input, "exit": Quitter("exit"), "quit": Quitter("quit")}
+        before = {name: getattr(builtins, name, None) for name in hidden}
+        for name, value in hidden.items():
+            setattr(builtins, name, value)
+        sys.displayhook = self.display_hook  # IPython puts its own in place for each cell, and back afterwards
+        handler = _signal.signal(_signal.SIGINT, self.on_interrupt)
+        self.interrupted, self.armed = False, True
+        try:
+            limit = request["head"] + request["tail"]
+            return self.session.run(request["code"], request["number"], request["path"], limit)
+        except KeyboardInterrupt:  # it came when no code of the user ran any more
+            return {"status": "ok"}
+        finally:
+            self.armed = False
+            _signal.signal(_signal.SIGINT, handler)
+            for name, value in before.items():
+                if getattr(builtins, name, None) is hidden[name]:
+                    setattr(builtins, name, value)
+
+    def on_interrupt(self, signal_number, frame):
+        if os.getpid() != self.pid:
+            raise KeyboardInterrupt
+        if self.armed:
+            self.interrupted = True
+            self.recorder.lock.on_interrupt(signal_number, frame)
+
+    def refuse(self, request, message):
+        item = {"type": "done", "status": "refused", "code": "INTERNAL", "message": message, "cwd": folder()}
+        self.publish(json.dumps({"cell": request["cell"], "seq": request["from"], "items": [item]}))
+
+
+class Quitter:
+    """`exit` and `quit` as CPython has them; IPython takes them away while it runs a cell."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return "Use %s() or Ctrl-D (i.e. EOF) to exit" % self.name
+
+    def __call__(self, code=None):
+        raise SystemExit(code)
+
+
+class Loops:
+    """While entered, no loop runs in this thread, as in a plain interpreter, although the kernel's own loop does.
+
+    User code has an event loop policy of its own, so that what it makes current never is the kernel's.
+    """
+
+    def __init__(self):
+        self.get = getattr(asyncio.events, "_get_event_loop_policy", asyncio.get_event_loop_policy)
+        self.set = getattr(asyncio.events, "_set_event_loop_policy", asyncio.set_event_loop_policy)
+        self.swap = getattr(asyncio.tasks, "_swap_current_task", None)
+        self.users = type(self.get())()
+
+    def __enter__(self):
+        self.kernels, self.loop = self.get(), asyncio._get_running_loop()
+        self.task = self.swap(self.loop, None) if self.swap and self.loop else None
+        asyncio._set_running_loop(None)
+        self.set(self.users)
+
+    def __exit__(self, *_exception):
+        self.users = self.get()
+        self.set(self.kernels)
+        asyncio._set_running_loop(self.loop)
+        if self.task is not None:
+            self.swap(self.loop, self.task)
+
+
+def as_text(mime, content):
+    """Text as is, JSON types as JSON text, all others base64: the form of all bundles of ours."""
+    if isinstance(content, bytes):
+        return base64.b64encode(content).decode("ascii")
+    return content if isinstance(content, str) else json.dumps(content, default=repr)
+
+
+def folder():
+    try:
+        return os.getcwd()
+    except OSError:
+        return "/"
+
+
+def install(shell, settings):
+    """Makes this kernel ours and tells what it is; a bad folder is told instead."""
+    kernel = Kernel(shell, settings)
+    item = prepare(kernel, settings)
+    shell.display_pub.publish = kernel.foreign
+    kernel.publish(json.dumps({"cell": settings["nonce"], "seq": 0, "items": [item]}))
+    return kernel
+
+
+def prepare(kernel, settings):
+    try:
+        if settings["cwd"] is not None:
+            os.chdir(settings["cwd"])
+    except OSError as error:
+        text = "%s is not a folder of the sandbox that can be entered (%s)" % (json.dumps(settings["cwd"]), error.strerror)
+        return {"type": "done", "status": "refused", "code": "INVALID_CWD", "message": text, "cwd": folder()}
+    os.environ["PWD"] = folder()
+    note, identity = watch(settings["watcher"]), kernel_id()
+    failed = install_packages(settings["packages"])
+    undo_image_hook()
+    sys.argv[:] = [""]
+    if sys.path[:1] != [""]:
+        sys.path.insert(0, "")
+    kernel.streams.install()
+    kernel.recorder.start_ticker()
+    if failed:
+        kernel.recorder.text("stderr", failed)
+    return {
+        "type": "ready", "python": "%d.%d.%d" % sys.version_info[:3], "executable": sys.executable,
+        "user": pwd.getpwuid(os.getuid()).pw_name, "pid": os.getpid(), "cwd": folder(), "kernel": identity,
+        "deathNote": note,
+    }
+
+
+def kernel_id():
+    """The Jupyter server's name for this kernel, from the name of the connection file; empty when there is none."""
+    found = re.search(r"kernel-([0-9A-Za-z-]+)\.json", " ".join(sys.argv))
+    return found.group(1) if found else ""
+
+
+def watch(source):
+    """Starts the watcher and returns the file in which it will say how this process ended."""
+    note = "/tmp/.edge-repl-%d-%s" % (os.getpid(), os.urandom(6).hex())
+    subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", source, str(os.getpid()), note], start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )
+    return note
+
+
+def install_packages(requirements):
+    """Returns a sentence when that failed: the kernel is of use without them."""
+    if not requirements:
+        return None
+    command = [sys.executable, "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "-q",
+               "--root-user-action=ignore", "--", *requirements]
+    names = ", ".join(requirements)
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=INSTALL_SECONDS)
+    except subprocess.TimeoutExpired:
+        return "Could not install %s in this sandbox: it took more than %d s\n" % (names, INSTALL_SECONDS)
+    if done.returncode == 0:
+        return None
+    lines = done.stdout.decode("utf-8", "replace").strip().splitlines()
+    return "Could not install %s in this sandbox: %s\n" % (names, lines[-1] if lines else "pip failed")
+
+
+def undo_image_hook():
+    """E2B's template shows each PIL image that is saved; plain Python does not."""
+    image = getattr(sys.modules.get("PIL.Image"), "Image", None)
+    save = getattr(image, "save", None)
+    original = getattr(save, "__globals__", {}).get("original_save")
+    if original is not None:
+        image.save = original
