@@ -8,18 +8,21 @@ import os
 import select
 import sys
 
-from . import links
+from . import children, figures, links, native, tables, threads
 from .language import Session
 from .streams import streams
 
+STOPPED = {"name": "KeyboardInterrupt", "message": "", "traceback": "KeyboardInterrupt"}
+
 
 def run_kernel(ends, tag, settings):
-    """Serves cells until the monitor asks for the end or is gone; then returns, and the interpreter ends normally."""
+    """Serves cells until the monitor asks for the end; then returns, and the interpreter ends as ever."""
     os.setsid()
-    links.die_with(links.move_high(ends["life"]), _signal.SIGKILL)
+    ends = {name: links.move_high(descriptor) for name, descriptor in ends.items()}
+    links.die_with(ends["life"], _signal.SIGKILL)
     streams.open(ends, tag)
     _limit_memory(int(settings.get("EDGE_REPL_MEMORY_MB") or 0))
-    kernel = Kernel(links.move_high(ends["commands"]), links.move_high(ends["asked"]))
+    kernel = Kernel(ends)
     kernel.report_ready()
     while True:
         command = kernel.next_command()
@@ -37,29 +40,49 @@ def _limit_memory(megabytes):
 
 
 class Kernel:
-    def __init__(self, commands, asked):
-        self.commands = commands
-        self.asked = asked
-        os.set_blocking(asked, False)
-        self.armed = False
+    def __init__(self, ends):
+        self.commands = ends["commands"]
+        self.asked = ends["asked"]
+        os.set_blocking(self.asked, False)
+        self.poller = select.poll()
+        self.poller.register(self.commands, select.POLLIN)
+        self.cell_id = None
+        self.cwd = os.getcwd()
+        self.armed = False  # User code runs that an interrupt is to stop
+        self.resting = False  # Tasks of the event loop run between two cells
         self.interrupted = False
+        self.handler = self.on_interrupt
         self.users_handler = None
+        sys.argv = [""]
+        sys.path.insert(0, "")
         self.session = Session(self.emit)
-        _signal.signal(_signal.SIGINT, self.on_interrupt)
+        self.session.at_cell_end = self.at_cell_end
+        self._prepare_libraries()
+        _signal.signal(_signal.SIGINT, self.handler)
+
+    def _prepare_libraries(self):
+        self.definitions = children.Definitions(self.session.main)
+        children.flush_before_programs(streams.flush)
+        figures.install(self.emit)
+        native.install()
+        tables.install()
+        threads.install()
 
     def report_ready(self):
         version = "%d.%d.%d" % sys.version_info[:3]
-        about = {"python": version, "executable": sys.executable, "cwd": os.getcwd()}
+        about = {"python": version, "executable": sys.executable, "cwd": self.cwd}
         streams.link.send(("ready", about))
+
+    # Commands
 
     def next_command(self):
         """Returns the next cell, or None when there will be none. No signal handler can tear it."""
         while True:
             try:
-                select.select([self.commands], [], [])
+                self._wait()
                 break
             except BaseException:
-                continue  # A leftover signal handler of user code raised
+                continue  # A leftover signal handler or task of user code raised
         mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, _signal.valid_signals())
         try:
             size = int.from_bytes(self._read(8), "big")
@@ -67,8 +90,19 @@ class Kernel:
         finally:
             _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
 
+    def _wait(self):
+        """Waits for a command; meanwhile the tasks that cells have left in the event loop go on."""
+        loop = self.session.loop
+        if loop is not None and loop.has_tasks():
+            self.resting = True
+            try:
+                loop.rest(self.commands)
+            finally:
+                self.resting = False
+        self.poller.poll()
+
     def _read(self, size):
-        data = b""
+        data = bytearray()
         while len(data) < size:
             piece = os.read(self.commands, size - len(data))
             if not piece:
@@ -76,38 +110,93 @@ class Kernel:
             data += piece
         return data
 
-    def execute(self, cell_id, code, number, path, shown):
+    # Cells
+
+    def execute(self, cell_id, code, number, path, limit):
         self.cell_id = cell_id
+        self.interrupted = False
+        result = {"status": "error", "error": STOPPED}
+        try:
+            self._prepare()
+            self.armed = True
+            try:
+                result = self.session.run(code, number, path, limit)
+            finally:
+                self.armed = False
+        except BaseException as error:  # An interrupt in the few lines of ours around the cell
+            self.armed = False
+            self.session.last_error = error
+        if streams.child:
+            self._end_child(result)
+        self._take_back_signal()
+        native.flush_after_imports()
+        streams.flush()
+        result["cwd"] = self._where()
+        streams.link.send(("done", cell_id, result, self.interrupted))
+
+    def _prepare(self):
         streams.restore()
         self._was_asked()
-        self.interrupted = False
-        if _signal.getsignal(_signal.SIGINT) != self.on_interrupt:
-            self.users_handler = _signal.signal(_signal.SIGINT, self.on_interrupt)
-        self.armed = True
+        self._take_back_signal()
+
+    def _take_back_signal(self):
+        """Our handler stands before the one of user code, which it calls for signals that are not the monitor's."""
+        current = _signal.getsignal(_signal.SIGINT)
+        if current is not self.handler:
+            self.users_handler = current
+            _signal.signal(_signal.SIGINT, self.handler)
+
+    def _where(self):
         try:
-            result = self.session.run(code, number, path, shown)
-        finally:
-            self.armed = False
-        streams.flush()
-        result["cwd"] = os.getcwd()
-        streams.link.send(("done", cell_id, result, self.interrupted))
+            self.cwd = os.getcwd()
+        except OSError:
+            return self.cwd  # The folder is gone
+        return self.cwd
+
+    def at_cell_end(self):
+        if "matplotlib.pyplot" in sys.modules and not streams.child:
+            figures.show_open_figures(draw=not isinstance(sys.exc_info()[1], KeyboardInterrupt))
+        self.definitions.add(*self.session.last_source)
 
     def emit(self, kind, data):
         """Shows a MIME bundle, after all that was printed before."""
+        if streams.child:
+            return
         streams.flush()
         streams.link.round_trip("display", self.cell_id, kind, data)
 
+    def _end_child(self, result):
+        """A process that user code has forked, and that came to the end of the cell, ends here as a script would."""
+        error = self.session.last_error
+        status = 0
+        if isinstance(error, SystemExit):
+            status = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
+        elif result["status"] != "ok":
+            status = 1
+            sys.stderr.write(result["error"]["traceback"] + "\n")
+        try:
+            streams.flush()
+        finally:
+            os._exit(status & 255)
+
+    # Interrupts
+
     def on_interrupt(self, number, frame):
         asked = self._was_asked()
-        if not asked and callable(self.users_handler):
+        if streams.child:
+            raise KeyboardInterrupt
+        if asked:
+            if self.armed or self.resting:
+                self.interrupted = True
+                raise KeyboardInterrupt
+        elif callable(self.users_handler):
             self.users_handler(number, frame)
-        elif self.armed:
-            self.interrupted = self.interrupted or asked
+        elif self.armed and self.users_handler != _signal.SIG_IGN:
             raise KeyboardInterrupt
 
     def _was_asked(self):
         """Takes note of the monitor's interrupts; returns whether there was one since the last call."""
         try:
             return bool(os.read(self.asked, 512))
-        except BlockingIOError:
+        except OSError:
             return False

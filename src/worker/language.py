@@ -1,39 +1,200 @@
-"""Running cells: one namespace, the value of the last expression, top-level await."""
+"""Running cells: one namespace, the value of the last expression, top-level await.
+
+This module and those it imports (all of the package but main, monitor, kernel, streams, links, frames, output, tree,
+deaths, files, children) know no pipe, no monitor and no operating system: another host that runs Python, such as an
+IPython kernel, can load them and use `Session` too. What is printed goes to `sys.stdout` and `sys.stderr` as the host
+has set them up.
+"""
 
 from .pristine import BUILTINS as __builtins__
 
+import builtins
 import sys
+
+from . import sources
+from .compiling import compile_cell, normalise
+from .pristine import own
+
+LIMIT = 131072
+
+
+class _Cell:
+    def __init__(self, source, number, path):
+        self.source = source
+        self.number = number
+        self.path = path
+        self.filename = None
+        self.script = None
 
 
 class Session:
-    """`emit(kind, data)` shows a MIME bundle; `kind` is `display_data` or `execute_result`."""
+    """One namespace. Only one cell runs at a time."""
 
-    def __init__(self, emit):
+    def __init__(self, emit, main=None):
+        """`emit(kind, bundle)` shows a MIME bundle; `kind` is `display_data` or `execute_result`.
+
+        `main` is the module in which cells run; without it a new `__main__` is made.
+        """
         self.emit = emit
-        self.main = type(sys)("__main__")
-        self.main.__dict__["__builtins__"] = sys.modules["builtins"]
-        sys.modules["__main__"] = self.main
+        self.main = main or _new_main()
+        self.limit = LIMIT
+        self.loop = None
+        self.last_error = None
+        self.last_source = None  # File name and text of the last cell
+        sources.install()
+        sys.displayhook = self._display_value
+        sys.breakpointhook = _ignore_breakpoint
+        builtins.display = _lazy_display(emit)
 
-    def run(self, code, number, path, shown):
-        from _ast import PyCF_ONLY_AST, Expr, Interactive
+    def run(self, code, number, path=None, limit=LIMIT):
+        """Runs a cell, or the file `path`, and returns how it ended.
 
-        namespace = self.main.__dict__
+        `number` is the position that tracebacks of later cells name; `limit` bounds the characters of a value's text.
+        Returns a dict with `status`: `ok`; `error`, with `error` (`name`, `message`, `traceback`); or `refused` for a
+        file that cannot be run, with `code` and `message`.
+        """
+        cell = _Cell(code, number, path)
         try:
-            tree = compile(code, "<stdin>", "exec", PyCF_ONLY_AST, True)
-            last = None
-            if tree.body and isinstance(tree.body[-1], Expr):
-                last = Interactive([tree.body.pop()])
-            exec(compile(tree, "<stdin>", "exec", 0, True), namespace)
-            if last:
-                sys.displayhook = self._show
-                exec(compile(last, "<stdin>", "single", 0, True), namespace)
+            program = self._begin(cell, limit)
+            try:
+                if program.in_loop:
+                    self._cell_loop().run(program.codes, self.main.__dict__)
+                else:
+                    self._execute(program.codes)
+            finally:
+                self.at_cell_end()
         except BaseException as error:
-            import traceback
-
-            text = traceback.format_exc().rstrip("\n")
-            return {"status": "error", "error": {"name": type(error).__name__, "message": str(error), "traceback": text}}
+            return self._failure(error, cell)
+        finally:
+            self._end(cell)
         return {"status": "ok"}
 
-    def _show(self, value):
-        if value is not None:
-            self.emit("execute_result", {"text/plain": repr(value)})
+    def at_cell_end(self):
+        """Is called after the code of a cell, while an interrupt still acts; for the host to replace."""
+
+    def _cell_loop(self):
+        if self.loop is None:
+            self.loop = own("loops").CellLoop()
+        return self.loop
+
+    async def run_async(self, code, number, path=None, limit=LIMIT):
+        """Is `run` for a host whose event loop runs already: cells that await do so in the host's loop.
+
+        Other cells run as if there were no running loop, so that `asyncio.run` works in them.
+        """
+        cell = _Cell(code, number, path)
+        try:
+            program = self._begin(cell, limit)
+            if program.in_loop:
+                await own("loops").run_codes(program.codes, self.main.__dict__)
+            else:
+                with own("loops").no_running_loop():
+                    self._execute(program.codes)
+        except BaseException as error:
+            return self._failure(error, cell)
+        finally:
+            self._end(cell)
+        return {"status": "ok"}
+
+    # One cell
+
+    def _begin(self, cell, limit):
+        """Gets all ready. Returns the program; raises what is wrong with the cell."""
+        self.limit = limit
+        self.last_error = None
+        self._prepare()
+        if cell.path is None:
+            cell.source = normalise(cell.source)
+            cell.filename = sources.add_source(cell.source, cell.number)
+        else:
+            self._read_file(cell)
+        self.last_source = cell.filename, cell.source
+        return compile_cell(cell.source, cell.filename)
+
+    def _prepare(self):
+        """Undoes what the last cell may have done to what this one needs."""
+        sys.modules["__main__"] = self.main
+        sys.settrace(None)
+        sources.keep_registered()
+        for name, finder in list(sys.path_importer_cache.items()):
+            if finder is None:
+                sys.path_importer_cache.pop(name, None)
+            elif hasattr(finder, "invalidate_caches"):
+                finder.invalidate_caches()
+
+    def _read_file(self, cell):
+        scripts = own("scripts")
+        full, source = scripts.read_script(cell.path)
+        cell.source = normalise(source)
+        if full.lower().endswith(".ipynb"):
+            cell.filename = sources.add_source(cell.source, cell.number)
+        else:
+            cell.filename = full
+            sources.add_file(full)
+        cell.script = scripts.Running(self.main, cell.path, full)
+
+    def _execute(self, codes):
+        for code in codes:
+            exec(code, self.main.__dict__)
+
+    def _end(self, cell):
+        if cell.script is not None:
+            cell.script.leave()
+            cell.script = None
+
+    def _failure(self, error, cell):
+        self.last_error = error
+        if cell.filename is None and hasattr(error, "refusal"):
+            return {"status": "refused", "code": error.refusal, "message": str(error)}
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(limit, 3000))
+        try:
+            described = own("tracebacks").describe_error(
+                error, cell.filename, lambda told: own("hints").hint_for(told, cell.source)
+            )
+        finally:
+            sys.setrecursionlimit(limit)
+        sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
+        if sys.version_info >= (3, 12):
+            sys.last_exc = error
+        return {"status": "error", "error": described}
+
+    # Values
+
+    def _display_value(self, value):
+        """Is `sys.displayhook`: shows a value and keeps it as `_`."""
+        if value is None:
+            return
+        builtins._ = None
+        self.emit("execute_result", self._bundle(value))
+        builtins._ = value
+
+    def _bundle(self, value):
+        if type(value) in _PLAIN:
+            text = repr(value)
+            if len(text) <= self.limit:
+                return {"text/plain": text}
+            return {"text/plain": own("tracebacks").shorten(text, self.limit)}
+        return own("display").bundle_of(value, self.limit)
+
+
+_PLAIN = frozenset((bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, range))
+
+
+def _new_main():
+    main = type(sys)("__main__")
+    main.__dict__["__builtins__"] = builtins
+    sys.modules["__main__"] = main
+    return main
+
+
+def _lazy_display(emit):
+    def display(*objects, **options):
+        """Shows objects as the last value of a cell is shown; with `raw=True` they are dicts of MIME types."""
+        own("display").make_display(emit)(*objects, **options)
+
+    return display
+
+
+def _ignore_breakpoint(*positional, **named):
+    sys.stderr.write("breakpoint() does nothing here: there is no terminal for a debugger\n")

@@ -21,27 +21,29 @@ _PATHS = [
     for entry in sys.path
     if entry == _FOLDER or os.path.basename(entry) == "lib-dynload" or (entry.endswith(".zip") and not os.path.isfile(entry))
 ]
-_found = {}
+_own = {}
+_genuine = {}
 
 
 def own(name):
     """Returns module `name` of this package, importing it at its first use."""
     full = PACKAGE + "." + name
-    if full not in _found:
-        sys.modules.update(_found)
-        __import__(full)
-        _found.update((key, module) for key, module in sys.modules.items() if key.partition(".")[0] == PACKAGE)
-    return _found[full]
+    if full not in _own:
+        with whole_builtins():
+            sys.modules.update(_own)
+            __import__(full)
+        _own.update([(key, module) for key, module in sys.modules.items() if key.partition(".")[0] == PACKAGE])
+    return _own[full]
 
 
 def stdlib(name):
     """Returns the standard library's module `name`, whatever user code has put in its place."""
-    module = _found.get(name)
+    module = _genuine.get(name)
     if module is None:
         module = sys.modules.get(name)
         if module is None or not _is_genuine(module):
             module = _import_genuine(name)
-        _found[name] = module
+        _genuine[name] = module
     return module
 
 

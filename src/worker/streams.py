@@ -95,9 +95,10 @@ class Streams:
     def open(self, ends, tag):
         """Takes the pipes over and puts new stream objects into `sys`."""
         self.null = links.move_high(os.open(os.devnull, os.O_RDONLY))
-        self.stdout_copy = links.move_high(ends["stdout"])
-        self.stderr_copy = links.move_high(ends["stderr"])
-        self.link = _Reports(links.move_high(ends["reports"]), links.move_high(ends["acks"]), tag)
+        self.stdout_copy = ends["stdout"]
+        self.stderr_copy = ends["stderr"]
+        self.private = [ends[name] for name in ("reports", "acks", "commands", "asked", "life")]
+        self.link = _Reports(ends["reports"], ends["acks"], tag)
         self._restore_descriptors()
         self.raws = (_RawInput(0, "r", closefd=False), _RawStdout(1, "w", closefd=False), _RawStderr(2, "w", closefd=False))
         for raw, name in zip(self.raws, ("<stdin>", "<stdout>", "<stderr>")):
@@ -134,7 +135,7 @@ class Streams:
         """A child keeps the descriptors 1 and 2, and nothing it could speak to the monitor with."""
         self.in_order = False
         self.child = True
-        for descriptor in (self.link.reports, self.link.acks):
+        for descriptor in self.private:
             os.close(descriptor)
 
 

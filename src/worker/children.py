@@ -1,0 +1,158 @@
+"""Child processes of user code: what `multiprocessing` starts afresh can find there, and the order of output."""
+
+from .pristine import BUILTINS as __builtins__
+
+import os
+import posix
+import sys
+
+from .hooks import when_imported
+from .pristine import stdlib
+
+MOST_VALUE_BYTES = 1 << 20
+# Variables of these modules' types are taken along, when they are small; all others a new process does not have.
+_VALUE_MODULES = frozenset(
+    ("builtins", "collections", "datetime", "decimal", "fractions", "numpy", "pathlib", "re", "types", "uuid")
+)
+
+# What a new process runs as its `__main__`: values first, then imports and definitions in the order they were made.
+_PROGRAM = """\
+import pickle
+def _restore(namespace, values, definitions):
+    for name, value in values.items():
+        try:
+            namespace[name] = pickle.loads(value)
+        except Exception:
+            continue
+    for filename, source in definitions:
+        try:
+            exec(compile(source, filename, "exec", 0, True), namespace)
+        except Exception:
+            continue
+_restore(globals(), *pickle.loads(%r))
+"""
+
+
+class Definitions:
+    """The imports, functions and classes of the cells that ran, so that new processes can unpickle `__main__.f`."""
+
+    def __init__(self, main):
+        self.main = main
+        self.cells = []  # (file name, text)
+        self.descriptor = None
+        when_imported("multiprocessing.spawn", self._prepare_spawn)
+
+    def add(self, filename, source):
+        self.cells.append((filename, source))
+
+    def _prepare_spawn(self, module):
+        original = module.get_preparation_data
+
+        def get_preparation_data(name):
+            data = original(name)
+            if "init_main_from_name" not in data and "init_main_from_path" not in data:
+                data["init_main_from_path"] = self._write_main()
+            return data
+
+        module.get_preparation_data = get_preparation_data
+
+    def _write_main(self):
+        """Returns the path of the program. It lies in no folder and lives as long as this process."""
+        pickle = stdlib("pickle")
+        text = _PROGRAM % pickle.dumps((self._values(pickle), self._definitions()), 4)
+        if self.descriptor is None:
+            self.descriptor, self.path = _open_nameless()
+        os.ftruncate(self.descriptor, 0)
+        os.pwrite(self.descriptor, text.encode("ascii"), 0)
+        return self.path
+
+    def _values(self, pickle):
+        """Returns plain variables, pickled one by one; functions of the cells may use them."""
+        values = {}
+        for name, value in list(self.main.__dict__.items()):
+            kind = type(value)
+            if name.startswith("__") or kind in (type(sys), type(len), type(_open_nameless)) or isinstance(value, type):
+                continue
+            if str(kind.__module__).partition(".")[0] not in _VALUE_MODULES or sys.getsizeof(value) > MOST_VALUE_BYTES:
+                continue
+            try:
+                data = pickle.dumps(value, 4)
+            except Exception:
+                continue
+            if len(data) <= MOST_VALUE_BYTES:
+                values[name] = data
+        return values
+
+    def _definitions(self):
+        ast = stdlib("ast")
+        found = []
+        for filename, source in self.cells:
+            try:
+                body = ast.parse(source).body
+            except (SyntaxError, ValueError):
+                continue
+            wanted = [node for node in body if _defines(ast, node)]
+            if wanted:
+                found.append((filename, _only(source, wanted)))
+        return found
+
+
+def _defines(ast, node):
+    """True for statements that only define: imports, functions, classes, and `if` and `try` around such."""
+    if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return True
+    if isinstance(node, (ast.If, ast.Try)):
+        handlers = [handler.body for handler in getattr(node, "handlers", ())]
+        parts = [node.body, node.orelse, getattr(node, "finalbody", [])] + handlers
+        statements = [statement for part in parts for statement in part]
+        return all([_defines(ast, item) or _is_plain(ast, item) for item in statements])
+    return False
+
+
+def _is_plain(ast, node):
+    value = getattr(node, "value", None)
+    return isinstance(node, ast.Pass) or isinstance(node, ast.Assign) and isinstance(value, (ast.Constant, ast.Name))
+
+
+def _only(source, nodes):
+    """Blanks all lines but those of `nodes`, so that line numbers stay."""
+    lines = source.split("\n")
+    kept = [""] * len(lines)
+    for node in nodes:
+        first = min([node.lineno] + [item.lineno for item in getattr(node, "decorator_list", ())])
+        kept[first - 1 : node.end_lineno] = lines[first - 1 : node.end_lineno]
+    return "\n".join(kept)
+
+
+def _open_nameless():
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("main")
+        return descriptor, "/proc/%d/fd/%d" % (os.getpid(), descriptor)
+    descriptor, path = stdlib("tempfile").mkstemp(suffix=".py")
+    stdlib("atexit").register(os.unlink, path)
+    return descriptor, path
+
+
+def flush_before_programs(flush):
+    """Calls `flush` before a program is started that writes to the same descriptors."""
+    system = posix.system
+
+    def flushing_system(command):
+        flush()
+        return system(command)
+
+    flushing_system.__doc__ = system.__doc__
+    flushing_system.__module__ = "posix"
+    flushing_system.__name__ = flushing_system.__qualname__ = "system"
+    os.system = posix.system = flushing_system  # In both, or it could not be pickled
+
+    def prepare_subprocess(module):
+        execute = module.Popen._execute_child
+
+        def _execute_child(self, *positional, **named):
+            flush()
+            return execute(self, *positional, **named)
+
+        module.Popen._execute_child = _execute_child
+
+    when_imported("subprocess", prepare_subprocess)
