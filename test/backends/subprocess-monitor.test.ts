@@ -60,7 +60,7 @@ describe("a monitor that misbehaves", { concurrency: false }, () => {
       { reply, text },
       { reply: { status: "died", detail: "ended with exit code 7" }, text: "last words" },
     );
-    assert.deepEqual((await run(kernel, "2")).reply, reply);
+    assert.deepEqual((await run(kernel, "2")).reply, { ...reply, started: false });
     await assert.rejects(kernel.files.read("x", 10), { code: "BACKEND_UNAVAILABLE" });
     await kernel.shutdown();
   });

@@ -148,7 +148,7 @@ export const ERROR_CHECKS: readonly BackendCheck[] = [
         run: lines("print('never')", "x = = 1"),
         error: {
           name: "SyntaxError",
-          message: like(/^invalid syntax \(<stdin>, line 2\)$/, "invalid syntax (<stdin>, line 2)"),
+          message: like(/^invalid syntax( \(<stdin>, line 2\))?$/, "invalid syntax (<stdin>, line 2)"),
           traceback: like(
             /^ {2}File "<stdin>", line 2\n {4}x = = 1\n {8}\^\nSyntaxError: invalid syntax$/,
             '  File "<stdin>", line 2\n    x = = 1\n        ^\nSyntaxError: invalid syntax',

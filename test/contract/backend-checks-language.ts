@@ -284,7 +284,7 @@ export const LANGUAGE_CHECKS: readonly BackendCheck[] = [
             "unexpected character after line continuation character (<stdin>, line 1)",
           ),
           traceback: like(
-            /unexpected character after line continuation character\n[\s\S]*newline/,
+            /unexpected character after line continuation character\n[\s\S]*(newline|line break)/,
             "SyntaxError: unexpected character after line continuation character\nSend real newlines",
           ),
         },

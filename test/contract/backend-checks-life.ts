@@ -41,14 +41,14 @@ export const LIFE_CHECKS: readonly BackendCheck[] = [
         died: SOME_DETAIL,
         withinMs: 10_000,
       },
-      { run: "1 + 1", died: SOME_DETAIL },
+      { run: "1 + 1", died: SOME_DETAIL, started: false },
     ],
   },
   {
     id: "crash-of-the-process",
     steps: [
       { run: "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", died: SOME_DETAIL, withinMs: 10_000 },
-      { run: "1 + 1", died: SOME_DETAIL },
+      { run: "1 + 1", died: SOME_DETAIL, started: false },
     ],
   },
   {
@@ -66,6 +66,11 @@ export const LIFE_CHECKS: readonly BackendCheck[] = [
   },
   {
     id: "shutdown-is-idempotent",
-    steps: [{ run: "1", value: "1" }, { shutdown: "twice" }, { shutdown: "once" }, { run: "1", died: SOME_DETAIL }],
+    steps: [
+      { run: "1", value: "1" },
+      { shutdown: "twice" },
+      { shutdown: "once" },
+      { run: "1", died: SOME_DETAIL, started: false },
+    ],
   },
 ];

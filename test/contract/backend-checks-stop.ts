@@ -75,7 +75,7 @@ export const STOP_CHECKS: readonly BackendCheck[] = [
         aborted: "lost",
         withinMs: KILLED_MS,
       },
-      { run: "1 + 1", died: like(/./, "killed because it did not stop") },
+      { run: "1 + 1", died: like(/./, "killed because it did not stop"), started: false },
     ],
   },
   {
@@ -88,7 +88,7 @@ export const STOP_CHECKS: readonly BackendCheck[] = [
         aborted: "lost",
         withinMs: KILLED_MS,
       },
-      { run: "1 + 1", died: like(/./, "killed because it did not stop") },
+      { run: "1 + 1", died: like(/./, "killed because it did not stop"), started: false },
     ],
   },
   {

@@ -40,7 +40,10 @@ export function compareReply(reply: ExecutionReply, result: CellResult): void {
     if (reply.status === "aborted") assert.equal(reply.kernelAlive, result.aborted === "kept", "kernelAlive is wrong");
   } else if (result.died !== undefined) {
     assert.equal(reply.status, "died", `The status is ${JSON.stringify(reply)}`);
-    if (reply.status === "died") compareText(reply.detail, result.died, "detail");
+    if (reply.status === "died") {
+      compareText(reply.detail, result.died, "detail");
+      assert.equal(reply.started, result.started, "started is wrong");
+    }
   } else {
     assert.deepEqual(reply, { status: "ok" });
   }

@@ -123,6 +123,10 @@ function otherReplies(step: CellStep, right: ExecutionReply): ExecutionReply[] {
   if (right.status === "died" && step.died !== undefined && !matches(step.died, "")) {
     wrong.push({ status: "died", detail: "" });
   }
+  if (right.status === "died") {
+    const { started, ...died } = right;
+    wrong.push(started === false ? died : { ...died, started: false });
+  }
   if (right.status !== "error" || !step.error) return wrong;
   const { error } = right;
   const altered = [

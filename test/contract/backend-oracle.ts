@@ -140,7 +140,8 @@ function toReply(result: CellResult): ExecutionReply {
     return { status: "error", error: { name, message: sampleOf(message), traceback: sampleOf(traceback) } };
   }
   if (result.aborted) return { status: "aborted", kernelAlive: result.aborted === "kept" };
-  return result.died === undefined ? { status: "ok" } : { status: "died", detail: sampleOf(result.died) };
+  if (result.died === undefined) return { status: "ok" };
+  return { status: "died", detail: sampleOf(result.died), ...(result.started === false ? { started: false } : {}) };
 }
 
 function toOutputs(match: OutputMatch): Output[] {

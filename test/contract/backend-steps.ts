@@ -34,6 +34,8 @@ export type CellResult = {
   readonly error?: ErrorMatch;
   readonly aborted?: "kept" | "lost";
   readonly died?: TextMatch;
+  /** With `died`: the kernel was gone before. */
+  readonly started?: false;
   /** The call itself is refused. */
   readonly refused?: ErrorCode;
   /** Milliseconds from the stop, or else from the call, to the reply. */

@@ -100,7 +100,7 @@ export class SubprocessKernel implements Kernel {
 
   async execute(cell: Cell, options: ExecuteOptions): Promise<ExecutionReply> {
     if (this.#cell) throw new TypeError("A kernel runs one cell at a time");
-    if (this.#gone !== undefined || this.#closing) return { status: "died", detail: this.#gone ?? "shut down" };
+    if (!this.alive) return { status: "died", detail: this.#gone ?? "shut down", started: false };
     if (options.signal.aborted) return { status: "aborted", kernelAlive: true };
     const { graceMs, headBytes, tailBytes } = this.#settings;
     const id = this.#nextId();
