@@ -55,6 +55,17 @@ export function parseTable(json: string): Table | undefined {
   return { columns, rows };
 }
 
+/** Are the column's cells numbers, to be aligned at the right? */
+export function isNumeric({ type }: TableColumn): boolean {
+  return type === "number" || type === "integer";
+}
+
+/** @returns A cell as text: strings as they are, what is missing as nothing, all else as JSON. */
+export function cellText(cell: unknown): string {
+  if (cell === null || cell === undefined) return "";
+  return typeof cell === "string" ? cell : JSON.stringify(cell);
+}
+
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json);

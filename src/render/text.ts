@@ -20,3 +20,10 @@ export function counted(count: number, noun: string): string {
 export function linesOf(text: string): string[] {
   return text.split(/\r\n|\r|\n/);
 }
+
+/** @returns The text without line breaks at its end. */
+export function withoutEndBreaks(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === "\n") end--;
+  return text.slice(0, end);
+}

@@ -71,8 +71,8 @@ function withoutLastBreak(text: string): string {
   return text.endsWith("\n") ? text.slice(0, -1) : text;
 }
 
-/** The sentence on time, death or state that stands under a block, in parentheses. */
-function noteOf(block: Block): string {
+/** @returns The sentence on time, death or state that stands under a block, in parentheses; else empty. */
+export function noteOf(block: Block): string {
   const note = block.note ?? DEFAULT_NOTES[block.status];
   return note === undefined ? "" : `(${wellFormed(note)})`;
 }
