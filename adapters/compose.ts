@@ -28,8 +28,10 @@ const WORKER = [new URL("./worker/main.py", import.meta.url), new URL("../src/wo
 
 /** Puts the parts together for runtimes that have processes and files: Node, Deno and Bun. */
 export async function compose(config: Config, log: Log): Promise<Composition> {
-  const { backend, python } = await chooseBackend(config, log).catch(asStartError);
-  const opened = await openStorage(config.REPL_STORAGE, process.env).catch(asStartError);
+  const { backend, python } = await chooseBackend(config, log).catch((error: unknown) => asStartError(error));
+  const opened = await openStorage(config.REPL_STORAGE, process.env).catch((error: unknown) =>
+    asStartError(error, "REPL_STORAGE: "),
+  );
   const { storage, locks, exclusive, maxValueBytes } = opened;
   const store = createHistoryStore({
     storage,
@@ -61,8 +63,9 @@ export async function compose(config: Config, log: Log): Promise<Composition> {
   };
 }
 
-function asStartError(error: unknown): never {
-  throw new StartError(error instanceof Error ? error.message : String(error));
+/** `prefix` names the setting, where the message of the part does not. */
+function asStartError(error: unknown, prefix = ""): never {
+  throw new StartError(prefix + (error instanceof Error ? error.message : String(error)));
 }
 
 async function chooseBackend(config: Config, log: Log): Promise<{ backend: Backend; python: string }> {
