@@ -5,9 +5,8 @@ import { type ServerProcess, startServer } from "../helpers/server.ts";
 import { blocksOf, listed, sessionOf } from "./check.ts";
 import { connect, createSession, temporaryFolder } from "./processes.ts";
 
-/** How often the server is killed; each time at another moment of its work. */
-const ROUNDS = 6;
-const LATEST_KILL_MS = 500;
+/** Milliseconds from an acknowledged block to the kill, while further blocks run: another moment of the work each time. */
+const KILL_AFTER_MS = [0, 2, 5, 11, 23, 47];
 
 function startOn(folder: string): Promise<ServerProcess> {
   return startServer({ REPL_STORAGE: `fs:${folder}/history`, REPL_LOG: "off" });
@@ -57,26 +56,23 @@ describe("a server that was killed and started again on the same folder", { conc
     let server = await startOn(folder);
     context.after(() => server.stop("SIGKILL"));
     const { id } = await createSession(await connect(context, { url: server.url }), "s");
-    for (let round = 0; round < ROUNDS; round += 1) {
+    for (const [round, delay] of KILL_AFTER_MS.entries()) {
       const session = sessionOf(await connect(context, { url: server.url }), id);
-      const killed = pause((LATEST_KILL_MS * (round + 1)) / ROUNDS).then(() => server.stop("SIGKILL"));
-      let alive = true;
-      killed.then(() => {
-        alive = false;
-      });
-      for (let n = 0; alive; n += 1) {
-        const text = `${round}.${n}`;
-        const reply = await session.run(`'${text}'`).catch(() => undefined);
+      let killed: Promise<unknown> | undefined;
+      for (let n = 0; n < 10_000; n += 1) {
+        const code = `'${round}.${n}'`;
+        const reply = await session.run(code).catch(() => undefined);
         if (reply === undefined) break;
-        assert.equal(reply.structured.result, `'${text}'`);
-        acknowledged.push(text);
+        assert.equal(reply.structured.result, code);
+        acknowledged.push(code);
+        killed ??= pause(delay).then(() => server.stop("SIGKILL"));
       }
       await killed;
       server = await startOn(folder);
       const client = await connect(context, { url: server.url });
       const { text } = await client.read(`repl://sessions/${id}/history.json`);
       const history = historyOf(text ?? "");
-      const ok = history.filter(({ status }) => status === "ok").map(({ code }) => code.slice(1, -1));
+      const ok = history.filter(({ status }) => status === "ok").map(({ code }) => code);
       assert.deepEqual(
         acknowledged.filter((code) => !ok.includes(code)),
         [],
@@ -86,7 +82,7 @@ describe("a server that was killed and started again on the same folder", { conc
       assert.ok(history.every(({ status }) => status === "ok" || status === "interrupted"));
       assert.equal((await listed(client, id))?.alive, false);
     }
-    assert.ok(acknowledged.length >= ROUNDS, `${acknowledged.length} blocks were acknowledged`);
+    assert.ok(acknowledged.length >= KILL_AFTER_MS.length, `${acknowledged.length} blocks were acknowledged`);
   });
 
   test("has a session whose creation was acknowledged, and not one that was deleted", async (context) => {
@@ -128,7 +124,7 @@ function historyOf(json: string): ExportedBlock[] {
 }
 
 function byRound(a: string, b: string): number {
-  const [roundA = 0, nA = 0] = a.split(".").map(Number);
-  const [roundB = 0, nB = 0] = b.split(".").map(Number);
+  const [roundA = 0, nA = 0] = a.slice(1, -1).split(".").map(Number);
+  const [roundB = 0, nB = 0] = b.slice(1, -1).split(".").map(Number);
   return roundA - roundB || nA - nB;
 }
