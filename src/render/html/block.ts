@@ -3,7 +3,7 @@ import { withoutEndBreaks } from "../text.ts";
 import { type Entry, noteOf } from "../transcript.ts";
 import { escapeHtml, textHtml } from "./escape.ts";
 import { highlightPython } from "./highlight.ts";
-import { errorHtml, type OutputOptions, outputsHtml } from "./output.ts";
+import { errorHtml, type OutputOptions, outputsHtml, preHtml } from "./output.ts";
 
 export type BlockHtmlOptions = Pick<OutputOptions, "pictureUrl"> & {
   /** false marks a block whose variables are not part of the present state. */
@@ -29,7 +29,7 @@ export function renderBlockHtml({ number, block }: Entry, options: BlockHtmlOpti
   const { status, sequence, error } = block;
   const outputs = outputsHtml(block.outputs, { label, pictureUrl: options.pictureUrl });
   const failure = error === null ? "" : errorHtml(error, label);
-  const note = noteOf(block);
+  const note = status === "running" ? "" : noteOf(block);
   const noteHtml = note === "" ? "" : `<p class="note">${textHtml(note.slice(1, -1))}</p>`;
   const output = outputs + failure + noteHtml;
   return (
@@ -47,19 +47,20 @@ function headHtml(number: number, block: Block, { inMemory, actions = "" }: Bloc
       ? ['<span class="chip" title="rerun_code restores its variables">not in memory</span>']
       : []),
   ];
-  const time = block.status === "running" ? "" : `<span class="time">${durationOf(block.durationMs)}</span>`;
+  const time =
+    block.status === "running" ? "" : `<span class="time">${escapeHtml(durationOf(block.durationMs))}</span>`;
   return `<header><a class="number" href="#b${number}">[${number}]</a>${chips.join("")}${time}${actions}</header>`;
 }
 
 function codeHtml(block: Block, label: string): string {
   const code = withoutEndBreaks(block.code);
   if (code === "") return "";
-  const html = highlightPython(code);
-  return `<pre class="code" role="region" aria-label="${escapeHtml(`code of ${label}`)}" tabindex="0"><code>${html}</code></pre>`;
+  return preHtml("code", `code of ${label}`, code, `<code>${highlightPython(code)}</code>`);
 }
 
-/** @returns `12 ms`, `3.4 s`, `2 min 5 s`. */
+/** @returns `< 1 ms`, `12 ms`, `3.4 s`, `2 min 5 s`. */
 export function durationOf(ms: number): string {
+  if (ms < 1) return "< 1 ms";
   if (ms < 999.5) return `${Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);

@@ -8,22 +8,27 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** @returns Text as HTML, in elements and quoted attributes alike; control characters become visible symbols. */
+/** @returns Text for elements and quoted attributes that a parser reads back as it was. */
+export function entities(text: string): string {
+  return wellFormed(text).replace(/[&<>"']/g, (char) => ENTITIES[char] ?? "");
+}
+
+/** @returns Text for elements and quoted attributes in which nothing is invisible: see `textHtml`. */
 export function escapeHtml(text: string): string {
-  return wellFormed(text)
-    .replace(/[&<>"']/g, (char) => ENTITIES[char] ?? "")
-    .replace(/[\0-\x08\x0b-\x1f\x7f]/g, (char) =>
-      char === "\x7f" ? "␡" : String.fromCharCode(0x2400 + char.charCodeAt(0)),
-    );
+  return withVisibleControls(text, (name) => name);
 }
 
 /**
- * @returns Text as HTML for elements. Controls that reorder what stands around them are shown by name instead, so that
- * code cannot look like other code.
+ * @returns Text for elements. Control characters become symbols, and controls that reorder what stands around them
+ * are shown by name, so that code cannot look like other code.
  */
 export function textHtml(text: string): string {
-  return escapeHtml(text).replace(
-    /[\u202a-\u202e\u2066-\u2069]/g,
-    (char) => `<span class="control">U+${char.charCodeAt(0).toString(16).toUpperCase()}</span>`,
-  );
+  return withVisibleControls(text, (name) => `<span class="control">${name}</span>`);
+}
+
+function withVisibleControls(text: string, show: (name: string) => string): string {
+  return entities(text)
+    .replace(/[\0-\x08\x0b-\x1f]/g, (char) => String.fromCharCode(0x2400 + char.charCodeAt(0)))
+    .replaceAll("\x7f", "␡")
+    .replace(/[\u202a-\u202e\u2066-\u2069]/g, (char) => show(`U+${char.charCodeAt(0).toString(16).toUpperCase()}`));
 }

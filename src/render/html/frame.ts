@@ -1,4 +1,4 @@
-import { escapeHtml } from "./escape.ts";
+import { entities, escapeHtml } from "./escape.ts";
 
 /** Larger documents are not shown; their plain text is. */
 const MAX_CHARS = 2 * 1024 * 1024;
@@ -19,7 +19,7 @@ const STYLE =
 export function frameHtml(html: string, label: string): string | undefined {
   if (html.length > MAX_CHARS) return undefined;
   const head = `<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}">`;
-  const source = escapeHtml(`${head}<style>${STYLE}</style>${html}`);
+  const source = entities(`${head}<style>${STYLE}</style>${html}`);
   const title = escapeHtml(`HTML of ${label}`);
   return `<iframe class="html" sandbox title="${title}" height="${heightOf(html)}" loading="lazy" srcdoc="${source}"></iframe>`;
 }

@@ -72,7 +72,7 @@ function isSoftKeyword(source: string, token: Token, text: string): boolean {
   if (text !== "match" && text !== "case" && text !== "type") return false;
   const end = source.indexOf("\n", token.end);
   const rest = source.slice(token.end, end < 0 ? Math.min(source.length, token.end + 500) : end);
-  return text === "type" ? /^[ \t]+[\w]+\s*[[=]/.test(rest) : /^[ \t]*[^\s=.,:)\]][^#]*:[ \t]*(?:#.*)?$/.test(rest);
+  return text === "type" ? /^[ \t]+\w+\s*[[=]/.test(rest) : /^[ \t]*[^\s=.,:)\]][^#]*:/.test(rest);
 }
 
 /** An f-string whose fields stand out. */

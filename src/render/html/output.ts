@@ -16,6 +16,10 @@ export type OutputOptions = {
   readonly pictureUrl?: ((position: number) => string) | undefined;
 };
 
+/** Text that fits everywhere, also on a phone. */
+const SMALL_TEXT_CHARS = 600;
+const SHORT_LINE_CHARS = 40;
+
 /** @returns The outputs of a block as HTML, in order; nothing of them can act in the page. */
 export function outputsHtml(outputs: readonly Output[], options: OutputOptions): string {
   let late = false;
@@ -32,7 +36,7 @@ export function outputsHtml(outputs: readonly Output[], options: OutputOptions):
 function streamHtml({ name, text, dropped = 0 }: StreamOutput, { label }: OutputOptions): string {
   const cut = dropped > 0 ? `<p class="mark">… ${counted(dropped, "character")} left out …</p>` : "";
   const folded = withoutEndBreaks(foldCarriageReturns(text));
-  return cut + preHtml(name, `${name} of ${label}`, ansiHtml(folded));
+  return cut + textBox(name, label, folded);
 }
 
 function displayHtml(output: DisplayOutput, position: number, options: OutputOptions): string {
@@ -44,7 +48,7 @@ function displayHtml(output: DisplayOutput, position: number, options: OutputOpt
   const frame = data["text/html"] === undefined ? undefined : frameHtml(data["text/html"], options.label);
   if (frame !== undefined) return frame;
   const kind = output.type === "execute_result" ? "value" : "shown";
-  return preHtml(kind, `${kind} of ${options.label}`, ansiHtml(withoutEndBreaks(richText(data))));
+  return textBox(kind, options.label, withoutEndBreaks(richText(data)));
 }
 
 /** Text that the object chose for itself says more than its repr. */
@@ -57,10 +61,15 @@ function pictureHtml(picture: Picture, url: string | undefined): string {
   return `<figure><img src="${source}" alt="${escapeHtml(picture.alt)}" loading="lazy"></figure>`;
 }
 
-/** Text that may be wider and longer than the page scrolls by itself, also by keyboard. */
-export function preHtml(kind: string, label: string, html: string): string {
-  if (html === "") return "";
-  return `<pre class="text ${kind}" role="region" aria-label="${escapeHtml(label)}" tabindex="0">${html}</pre>`;
+function textBox(kind: string, label: string, text: string): string {
+  return text === "" ? "" : preHtml(`text ${kind}`, `${kind} of ${label}`, text, ansiHtml(text));
+}
+
+/** @returns A box that scrolls where `text` is large, and can then be reached by keyboard. */
+export function preHtml(kind: string, label: string, text: string, html: string): string {
+  const scrolls = text.length > SMALL_TEXT_CHARS || text.split("\n").some((line) => line.length > SHORT_LINE_CHARS);
+  const reachable = scrolls ? ` role="group" aria-label="${escapeHtml(label)}" tabindex="0"` : "";
+  return `<pre class="${kind}"${reachable}>${html}</pre>`;
 }
 
 /** @returns An error folded to the line that matters, its traceback inside. */
@@ -69,6 +78,6 @@ export function errorHtml(error: { name: string; message: string; traceback: str
   const message = line === "" ? "" : `<span class="message">: ${textHtml(line.slice(0, 300))}</span>`;
   return (
     `<details class="error"><summary><span class="name">${textHtml(error.name)}</span>${message}</summary>` +
-    `${preHtml("traceback", `traceback of ${label}`, ansiHtml(withoutEndBreaks(error.traceback)))}</details>`
+    `${textBox("traceback", label, withoutEndBreaks(error.traceback))}</details>`
   );
 }

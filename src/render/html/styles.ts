@@ -79,7 +79,7 @@ const TABLE = `
 .block table{border-collapse:collapse;font-size:.84rem;font-variant-numeric:tabular-nums}
 .block caption{padding:.35rem .9rem;color:var(--soft);font-size:.78rem;text-align:left;caption-side:bottom;white-space:nowrap}
 .block th,.block td{max-width:28rem;padding:.3rem .9rem;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;white-space:pre-wrap;overflow-wrap:break-word}
-.block th{position:sticky;top:0;background:var(--code);font-weight:600;white-space:nowrap}
+.block th{position:sticky;top:0;background:var(--surface);font-weight:600;white-space:nowrap}
 .block .num{text-align:right}
 .block tbody tr:hover td{background:var(--code)}`;
 
@@ -91,11 +91,18 @@ const CODE = `
 .strike{text-decoration:line-through}.underline.strike{text-decoration:underline line-through}
 .fg-inverse{color:var(--surface)}.bg-inverse{background:var(--text)}`;
 
-const ansi = Array.from({ length: 16 }, (_, index) => {
-  const ground = `.bg-${index}{background:var(--c${index});color:var(--surface)}`;
-  return `${ground}.fg-${index}{color:var(--c${index})}`;
-}).join("");
+/** Where a ground is set, both colours are a terminal's, the same in light and dark. */
+const TERMINAL =
+  "16191d b3261e 2f9e5b d9a400 1f5fbf 9c36b5 1098ad d5dae0 5b6570 e5534b 56c27d f2cc3d 5b9bf0 cc6fe0 3cc4d9 ffffff";
+const LIGHT_ON_DARK = new Set([0, 1, 4, 5, 8]);
+
+const ANSI = TERMINAL.split(" ")
+  .map((hex, index) => {
+    const text = LIGHT_ON_DARK.has(index) ? "#fff" : "#16191d";
+    return `.fg-${index}{color:var(--c${index})}.bg-${index}{background:#${hex};color:${text}}[class*=bg-].fg-${index}{color:#${hex}}`;
+  })
+  .join("");
 
 export const STYLES = `:root{color-scheme:light dark;${LIGHT}}
 @media (prefers-color-scheme:dark){:root{${DARK}}}
-${PAGE}${BLOCK}${TABLE}${CODE}${ansi}`.replaceAll("\n", "");
+${PAGE}${BLOCK}${TABLE}${CODE}${ANSI}`.replaceAll("\n", "");

@@ -22,7 +22,7 @@ export function tableHtml({ columns, rows }: Table): string {
   ];
   const caption = cut.length > 0 ? `${size}, shown: ${cut.join(", ")}` : size;
   return (
-    `<div class="table" role="region" aria-label="Table" tabindex="0"><table><caption>${caption}</caption>` +
+    `<div class="table" role="group" aria-label="Table" tabindex="0"><table><caption>${caption}</caption>` +
     `<thead><tr>${head.join("")}</tr></thead><tbody>${body.join("")}</tbody></table></div>`
   );
 }
