@@ -6,6 +6,7 @@ import {
   isAlive,
   makeTestBackend,
   run,
+  soon,
   startKernel,
   type TestBackend,
   testEnvironment,
@@ -47,7 +48,7 @@ describe("a monitor that misbehaves", { concurrency: false }, () => {
       const pid = Number(kernel.ref.pid);
       const { reply } = await run(kernel, "1");
       assert.deepEqual(reply, { status: "died", detail: "stopped because it broke the protocol" });
-      assert.equal(await kernel.died, "stopped because it broke the protocol");
+      assert.equal(await soon(kernel.died, "the news of the death"), "stopped because it broke the protocol");
       assert.match(log.join("\n"), /broke the protocol/);
       await until(() => !isAlive(pid), "the monitor's end");
     });
@@ -88,7 +89,7 @@ describe("a monitor that misbehaves", { concurrency: false }, () => {
     assert.deepEqual(reply, { status: "aborted", kernelAlive: false });
     assert.equal(pids.length, 2);
     for (const pid of [...pids, Number(kernel.ref.pid)]) await until(() => !isAlive(pid), `the end of ${pid}`);
-    assert.match(await kernel.died, /did not answer/);
+    assert.match(await soon(kernel.died, "the news of the death"), /did not answer/);
   });
 
   test("stays after its kernel has died: the cell does not wait, and it is killed", async () => {

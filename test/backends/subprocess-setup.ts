@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { readFileSync, readlinkSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -86,6 +87,18 @@ export async function until(
   }
 }
 
+/** Waits for what nothing else may keep the process alive for. @throws AssertionError after `limitMs`. */
+export async function soon<T>(promise: Promise<T>, what: string, limitMs = 10_000): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new assert.AssertionError({ message: `${what}: not within ${limitMs} ms` })),
+      limitMs,
+    );
+  });
+  return Promise.race([promise, limit]).finally(() => clearTimeout(timer));
+}
+
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -93,6 +106,17 @@ export function isAlive(pid: number): boolean {
   } catch {
     return false; // No such process is the only reason that can be here.
   }
+}
+
+/** The monitors that this process has started and that still run. Linux only. */
+export function monitors(): number[] {
+  const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8");
+  const pids = children.split(" ").filter((pid) => pid !== "");
+  return pids.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(WORKER)).map(Number);
+}
+
+export function cwdOf(pid: number): string {
+  return readlinkSync(`/proc/${pid}/cwd`);
 }
 
 export const execute = promisify(execFile);

@@ -112,7 +112,6 @@ export function createSubprocessBackend(options: SubprocessOptions): Backend {
     attachKernel: async () => undefined,
     // Kernels end with the process that started them.
     discardKernel: async () => undefined,
-    install: installer.install,
     close: () => (closing ??= close()),
   };
 }

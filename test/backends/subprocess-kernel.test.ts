@@ -1,0 +1,224 @@
+import assert from "node:assert/strict";
+import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import {
+  cwdOf,
+  isAlive,
+  makeTestBackend,
+  monitors,
+  run,
+  soon,
+  startKernel,
+  type TestBackend,
+  testEnvironment,
+  until,
+} from "./subprocess-setup.ts";
+
+let shared: TestBackend;
+const made: TestBackend[] = [];
+
+before(async () => {
+  shared = await make();
+});
+after(() => Promise.all(made.map(({ cleanUp }) => cleanUp())));
+
+async function make(options: Parameters<typeof makeTestBackend>[0] = {}): Promise<TestBackend> {
+  const test = await makeTestBackend(options);
+  made.push(test);
+  return test;
+}
+
+describe("the end of a kernel", () => {
+  const ends: [string, string][] = [
+    ["import os; os._exit(3)", "exited with code 3"],
+    ["import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "killed by SIGSEGV"],
+    ["import os; os.abort()", "killed by SIGABRT"],
+  ];
+  for (const [code, detail] of ends) {
+    test(`${code} is told as ${detail}`, async () => {
+      const kernel = await startKernel(shared.backend);
+      assert.deepEqual((await run(kernel, code)).reply, { status: "died", detail });
+      assert.equal(await soon(kernel.died, "the news of the death"), detail);
+    });
+  }
+
+  test("while idle is told at once", async () => {
+    const kernel = await startKernel(shared.backend);
+    await run(kernel, "import signal; signal.setitimer(signal.ITIMER_REAL, 0.1); None");
+    assert.equal(await soon(kernel.died, "the news of the death"), "killed by SIGALRM");
+  });
+
+  test("comes when its monitor is killed, and it is not left behind", async () => {
+    const kernel = await startKernel(shared.backend);
+    const pid = Number((await run(kernel, "import os; os.getpid()")).text);
+    const { reply } = await run(kernel, "import os, time; os.kill(os.getppid(), 9); time.sleep(60)");
+    assert.deepEqual(reply, { status: "died", detail: "killed by SIGKILL" });
+    await until(() => !isAlive(pid), "the end of the kernel");
+  });
+
+  test("comes by force when its monitor is stopped and the cell must end", async () => {
+    const { backend } = await make({ graceMs: 200 });
+    const kernel = await startKernel(backend);
+    const pid = Number((await run(kernel, "import os, time; os.getpid()")).text);
+    await run(kernel, "import subprocess; far = subprocess.Popen(['sleep', '60'], start_new_session=True)");
+    const far = Number((await run(kernel, "far.pid")).text);
+    const { reply } = await run(kernel, "os.kill(os.getppid(), 19); time.sleep(60)", AbortSignal.timeout(300));
+    assert.deepEqual(reply, { status: "aborted", kernelAlive: false });
+    for (const gone of [pid, far]) await until(() => !isAlive(gone), `the end of ${gone}`);
+  });
+
+  test("takes along what it started, also in sessions of their own", async () => {
+    const kernel = await startKernel(shared.backend);
+    const code = [
+      "import os, subprocess",
+      "near = subprocess.Popen(['sleep', '60'])",
+      "far = subprocess.Popen(['sleep', '60'], start_new_session=True)",
+      "os.getpid(), near.pid, far.pid",
+    ];
+    const pids = (await run(kernel, code.join("\n"))).text.match(/\d+/g)?.map(Number) ?? [];
+    assert.equal(pids.length, 3);
+    await kernel.shutdown();
+    for (const pid of pids) assert.equal(isAlive(pid), false, `${pid} is left`);
+  });
+
+  test("runs exit handlers when it was idle", async () => {
+    const kernel = await startKernel(shared.backend);
+    const mark = join(shared.folder, "handled");
+    await run(kernel, `import atexit; atexit.register(lambda: open(${JSON.stringify(mark)}, "w").close()); None`);
+    await kernel.shutdown();
+    await realpath(mark);
+  });
+});
+
+describe("bounds of a kernel", () => {
+  test("memory: a MemoryError, and the kernel lives on", async () => {
+    const { backend } = await make({ memoryMb: 512 });
+    const kernel = await startKernel(backend);
+    const { reply } = await run(kernel, "x = bytearray(2 ** 31)");
+    assert.equal(reply.status === "error" && reply.error.name, "MemoryError");
+    assert.equal((await run(kernel, "1 + 1")).text, "2");
+  });
+
+  test("100 MB of prints are cut to head and tail, in bounded memory of this process", async () => {
+    const { backend } = await make({ headBytes: 10_000, tailBytes: 20_000 });
+    const kernel = await startKernel(backend);
+    global.gc?.();
+    const before = process.memoryUsage.rss();
+    const { outputs } = await run(kernel, "line = 'x' * 999\nfor _ in range(100_000): print(line)");
+    const kept = outputs.map((output) => (output.type === "stream" ? output.text.length : 0));
+    const dropped = outputs.map((output) => (output.type === "stream" ? (output.dropped ?? 0) : 0));
+    const sum = (numbers: number[]): number => numbers.reduce((a, b) => a + b, 0);
+    assert.equal(sum(kept) + sum(dropped), 100_000_000);
+    assert.ok(sum(kept) <= 31_000, `${sum(kept)} characters were kept`);
+    assert.ok(process.memoryUsage.rss() - before < 64 * 1024 * 1024);
+  });
+
+  test("code too large for a frame is refused, and the kernel lives on", async () => {
+    const kernel = await startKernel(shared.backend);
+    await assert.rejects(run(kernel, "x".repeat(65 * 1024 * 1024)), { code: "TOO_LARGE" });
+    assert.equal((await run(kernel, "1 + 1")).text, "2");
+  });
+});
+
+describe("files below a root", () => {
+  test("what leaves it is refused, also by links", async () => {
+    const outside = await make();
+    await writeFile(join(outside.folder, "secret"), "secret");
+    const { backend, folder } = await make({ root: outside.folder });
+    const inner = join(outside.folder, "inner");
+    await mkdir(inner);
+    await symlink(folder, join(inner, "link"));
+    const kernel = await startKernel(backend, inner);
+    for (const path of ["/etc/passwd", join(inner, "../../x"), "link/x", "link"]) {
+      await assert.rejects(kernel.files.read(path, 100), { code: "PATH_NOT_ALLOWED" }, path);
+      await assert.rejects(kernel.files.write(path, new Uint8Array()), { code: "PATH_NOT_ALLOWED" }, path);
+      await assert.rejects(kernel.files.list(path, 10), { code: "PATH_NOT_ALLOWED" }, path);
+    }
+    assert.equal(Buffer.from((await kernel.files.read("../secret", 100)).data).toString(), "secret");
+    await assert.rejects(startKernel(backend, "/"), { code: "INVALID_CWD" });
+    await assert.rejects(startKernel(backend, join(inner, "link")), { code: "INVALID_CWD" });
+  });
+});
+
+describe("where a kernel starts", () => {
+  test("names of settings of ours are not seen by code", async () => {
+    const { backend, folder } = await make({ root: "/", memoryMb: 4096 });
+    const kernel = await startKernel(backend, folder);
+    assert.equal((await run(kernel, "import os; [n for n in os.environ if 'EDGE_REPL' in n]")).text, "[]");
+  });
+
+  test("a folder: ~ is home, a relative one starts at the default", async () => {
+    await mkdir(join(shared.folder, "sub folder"), { recursive: true });
+    const code = "import os; print(os.getcwd(), end='')";
+    const relative = await startKernel(shared.backend, "sub folder");
+    assert.equal((await run(relative, code)).text, await realpath(join(shared.folder, "sub folder")));
+    const home = await startKernel(shared.backend, "~");
+    assert.equal((await run(home, code)).text, await realpath((await import("node:os")).homedir()));
+  });
+
+  test("a bad folder is refused with its name and what would be right", async () => {
+    await writeFile(join(shared.folder, "a-file"), "");
+    await assert.rejects(startKernel(shared.backend, "missing"), {
+      code: "INVALID_CWD",
+      message: 'cwd "missing" does not exist; give an existing folder',
+    });
+    await assert.rejects(startKernel(shared.backend, "a-file"), { code: "INVALID_CWD", message: /is not a folder/ });
+    await assert.rejects(startKernel(shared.backend, "a\0b"), { code: "INVALID_CWD", message: /NUL/ });
+    await assert.rejects(startKernel(shared.backend, "x".repeat(10_000)), { code: "INVALID_CWD" });
+  });
+
+  test("a Python that is gone is a clear refusal", async () => {
+    const { backend, log } = await make({
+      python: {
+        executable: "/no/such/python",
+        version: "3.11.0",
+        externallyManaged: false,
+        virtual: false,
+        hasPip: true,
+        uv: undefined,
+        importPaths: [],
+        packagePaths: [],
+      },
+      env: testEnvironment(),
+    });
+    await assert.rejects(startKernel(backend), { code: "BACKEND_UNAVAILABLE" });
+    assert.match(log.join(), /ENOENT/);
+  });
+});
+
+describe("many at once", () => {
+  test("20 kernels run side by side, each with its own output", async () => {
+    const { backend, cleanUp } = await make();
+    const texts = await Promise.all(
+      Array.from({ length: 20 }, async (_, n) => (await run(await startKernel(backend), `x = ${n}; print(x, x)`)).text),
+    );
+    assert.deepEqual(
+      texts,
+      Array.from({ length: 20 }, (_, n) => `${n} ${n}\n`),
+    );
+    await cleanUp();
+  });
+
+  test("closing ends running cells, and starts that are under way", async () => {
+    const { backend } = await make({ graceMs: 500 });
+    const kernel = await startKernel(backend);
+    const running = run(kernel, "import time; time.sleep(60)");
+    const starting = startKernel(backend);
+    await Promise.all([backend.close(), assert.rejects(starting, { code: "BACKEND_UNAVAILABLE" })]);
+    assert.deepEqual((await running).reply, { status: "died", detail: "shut down" });
+  });
+});
+
+describe("spare kernels", () => {
+  test("one is started after a session has started, and taken by the next", async () => {
+    const { backend, folder } = await make({ warmKernels: 1 });
+    const first = await startKernel(backend);
+    assert.equal((await run(first, "1 + 1")).text, "2");
+    const folderOf = await realpath(folder);
+    await until(() => monitors().filter((pid) => cwdOf(pid) === folderOf).length === 2, "the start of a spare kernel");
+    const second = await startKernel(backend);
+    assert.equal((await run(second, "import os; os.getcwd()")).text, `'${folderOf}'`);
+    await backend.close();
+  });
+});
