@@ -6,6 +6,7 @@ import os
 import posix
 import sys
 
+from . import links, sources
 from .hooks import when_imported
 from .pristine import stdlib
 
@@ -38,12 +39,8 @@ class Definitions:
 
     def __init__(self, main):
         self.main = main
-        self.cells = []  # (file name, text)
         self.descriptor = None
         when_imported("multiprocessing.spawn", self._prepare_spawn)
-
-    def add(self, filename, source):
-        self.cells.append((filename, source))
 
     def _prepare_spawn(self, module):
         original = module.get_preparation_data
@@ -86,7 +83,7 @@ class Definitions:
     def _definitions(self):
         ast = stdlib("ast")
         found = []
-        for filename, source in self.cells:
+        for filename, source in sources.texts():
             try:
                 body = ast.parse(source).body
             except (SyntaxError, ValueError):
@@ -126,7 +123,7 @@ def _only(source, nodes):
 
 def _open_nameless():
     if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create("main")
+        descriptor = links.move_high(os.memfd_create("main"))
         return descriptor, "/proc/%d/fd/%d" % (os.getpid(), descriptor)
     descriptor, path = stdlib("tempfile").mkstemp(suffix=".py")
     stdlib("atexit").register(os.unlink, path)

@@ -44,13 +44,14 @@ def compile_cell(source, filename):
     try:
         return _compile(source, _parse(source, filename), filename)
     except SyntaxError as error:
-        if _may_hold_magics(source):
-            translated = own("magics").translate(source, filename)
-            if translated is not None:
-                return _compile(translated, _parse(translated, filename), filename)
-        if error.text is None:
-            _add_text(error, source)
-        raise
+        failure = error
+    if _may_hold_magics(source):
+        translated = own("magics").translate(source, filename)
+        if translated is not None:
+            return _compile(translated, _parse(translated, filename), filename)
+    if failure.text is None:
+        _add_text(failure, source)
+    raise failure
 
 
 def _parse(source, filename):

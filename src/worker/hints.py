@@ -35,7 +35,7 @@ _DISTRIBUTIONS = {
 def hint_for(error, source):
     """Returns the sentence for an error that the cell `source` ended with, or None."""
     if isinstance(error, EOFError):
-        return _NO_STDIN if "EOF when reading a line" in str(error) else None
+        return _NO_STDIN if _asked_for_input(error) else None
     if isinstance(error, ModuleNotFoundError):
         return _for_missing_module(error)
     if isinstance(error, SyntaxError):
@@ -47,6 +47,15 @@ def hint_for(error, source):
         if "cannot be called from a running event loop" in text or "This event loop is already running" in text:
             return _IN_LOOP
     return None
+
+
+def _asked_for_input(error):
+    if "EOF when reading a line" in str(error):
+        return True
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_globals.get("__name__") == "getpass"
 
 
 def _for_missing_module(error):

@@ -61,7 +61,7 @@ class Kernel:
         _signal.signal(_signal.SIGINT, self.handler)
 
     def _prepare_libraries(self):
-        self.definitions = children.Definitions(self.session.main)
+        children.Definitions(self.session.main)
         children.flush_before_programs(streams.flush)
         figures.install(self.emit)
         native.install()
@@ -123,9 +123,8 @@ class Kernel:
                 result = self.session.run(code, number, path, limit)
             finally:
                 self.armed = False
-        except BaseException as error:  # An interrupt in the few lines of ours around the cell
+        except BaseException:  # An interrupt in the few lines of ours around the cell
             self.armed = False
-            self.session.last_error = error
         if streams.child:
             self._end_child(result)
         self._take_back_signal()
@@ -156,7 +155,6 @@ class Kernel:
     def at_cell_end(self):
         if "matplotlib.pyplot" in sys.modules and not streams.child:
             figures.show_open_figures(draw=not isinstance(sys.exc_info()[1], KeyboardInterrupt))
-        self.definitions.add(*self.session.last_source)
 
     def emit(self, kind, data):
         """Shows a MIME bundle, after all that was printed before."""
@@ -167,13 +165,14 @@ class Kernel:
 
     def _end_child(self, result):
         """A process that user code has forked, and that came to the end of the cell, ends here as a script would."""
-        error = self.session.last_error
         status = 0
-        if isinstance(error, SystemExit):
-            status = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
-        elif result["status"] != "ok":
+        if result["status"] != "ok":
+            error = self.session.last_error
             status = 1
-            sys.stderr.write(result["error"]["traceback"] + "\n")
+            if isinstance(error, SystemExit):
+                status = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
+            else:
+                sys.stderr.write(result["error"]["traceback"] + "\n")
         try:
             streams.flush()
         finally:

@@ -13,9 +13,10 @@ import sys
 
 from . import sources
 from .compiling import compile_cell, normalise
-from .pristine import own
+from .pristine import BUILTINS, own
 
 LIMIT = 131072
+_LET_GO = compile("old.clear()", "sys", "exec")
 
 
 class _Cell:
@@ -40,7 +41,6 @@ class Session:
         self.limit = LIMIT
         self.loop = None
         self.last_error = None
-        self.last_source = None  # File name and text of the last cell
         sources.install()
         sys.displayhook = self._display_value
         sys.breakpointhook = _ignore_breakpoint
@@ -101,19 +101,18 @@ class Session:
     def _begin(self, cell, limit):
         """Gets all ready. Returns the program; raises what is wrong with the cell."""
         self.limit = limit
-        self.last_error = None
         self._prepare()
         if cell.path is None:
             cell.source = normalise(cell.source)
             cell.filename = sources.add_source(cell.source, cell.number)
         else:
             self._read_file(cell)
-        self.last_source = cell.filename, cell.source
         return compile_cell(cell.source, cell.filename)
 
     def _prepare(self):
         """Undoes what the last cell may have done to what this one needs."""
         sys.modules["__main__"] = self.main
+        self.main.__dict__.pop("__warningregistry__", None)  # Or line 1 of one cell would be line 1 of all
         sys.settrace(None)
         sources.keep_registered()
         for name, finder in list(sys.path_importer_cache.items()):
@@ -143,7 +142,6 @@ class Session:
             cell.script = None
 
     def _failure(self, error, cell):
-        self.last_error = error
         if cell.filename is None and hasattr(error, "refusal"):
             return {"status": "refused", "code": error.refusal, "message": str(error)}
         limit = sys.getrecursionlimit()
@@ -154,10 +152,21 @@ class Session:
             )
         finally:
             sys.setrecursionlimit(limit)
+        self._remember(error)
+        return {"status": "error", "error": described}
+
+    def _remember(self, error):
+        """Keeps the error where debuggers look for it, and lets go of the one before.
+
+        Letting go may end coroutines that were never awaited, which warns of the line that runs: it is `sys:1` then,
+        as when an interpreter ends, and no line of ours.
+        """
+        old = [self.last_error, getattr(sys, "last_value", None), getattr(sys, "last_traceback", None)]
+        self.last_error = error
         sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
         if sys.version_info >= (3, 12):
             sys.last_exc = error
-        return {"status": "error", "error": described}
+        exec(_LET_GO, {"__name__": "sys", "__builtins__": BUILTINS, "old": old})
 
     # Values
 

@@ -38,12 +38,24 @@ class CellLoop:
         return not self.loop.is_closed() and bool(stdlib("asyncio").all_tasks(self.loop))
 
     def rest(self, descriptor):
-        """Runs the tasks that are left until `descriptor` can be read."""
-        self.loop.add_reader(descriptor, self.loop.stop)
+        """Runs the tasks that are left until `descriptor` can be read, and then what is due already."""
+        loop = self.loop
+
+        def stop_soon(rounds=5):
+            if rounds:
+                loop.call_soon(stop_soon, rounds - 1)
+            else:
+                loop.stop()
+
+        def on_readable():
+            loop.remove_reader(descriptor)
+            stop_soon()
+
+        loop.add_reader(descriptor, on_readable)
         try:
-            self.loop.run_forever()
+            loop.run_forever()
         finally:
-            self.loop.remove_reader(descriptor)
+            loop.remove_reader(descriptor)
 
     async def _follow(self, codes, namespace):
         try:

@@ -240,34 +240,38 @@ def _help(name):
 
 
 def _compile(text, filename):
-    filename = filename or "<magic>"
-    try:
-        return compile(text.strip() if filename == "<magic>" else text, filename, "eval", 0, True)
-    except SyntaxError:
-        return compile(text, filename, "exec", 0, True)
+    """Compiles an expression, so that it has a value, or else statements."""
+    if filename is None:
+        filename, text = "<magic>", text.strip()
+    for mode in ("eval", "exec"):
+        try:
+            return compile(text, filename, mode, 0, True)
+        except SyntaxError as error:
+            failure = error
+    raise failure
 
 
 def _time(text, filename=None):
     code = _compile(text, filename)
     timer = stdlib("time")
-    wall, cpu = timer.perf_counter(), os.times()
+    wall, cpu = timer.perf_counter(), timer.process_time()
     try:
         return eval(code, vars(sys.modules["__main__"]))
     finally:
-        wall, after = timer.perf_counter() - wall, os.times()
-        user, system = after.user - cpu.user, after.system - cpu.system
-        print("CPU times: user %s, sys: %s, total: %s" % (_span(user), _span(system), _span(user + system)))
-        print("Wall time: %s" % _span(wall))
+        wall, cpu = timer.perf_counter() - wall, timer.process_time() - cpu
+        print("CPU time: %s\nWall time: %s" % (_span(cpu), _span(wall)))
 
 
 def _timeit(text, filename=None):
-    code = _compile(text, filename)
+    options = stdlib("re").match(r"(?:\s*-[nr]\s*\d+|\s*-[qocp])*\s*", text).group(0)
+    counts = dict(stdlib("re").findall(r"-([nr])\s*(\d+)", options))
+    code = _compile(text[len(options) :] if filename is None else text, filename)
     namespace = vars(sys.modules["__main__"])
     timer = stdlib("timeit").Timer(lambda: eval(code, namespace))
-    loops, _ = timer.autorange()
-    runs = [total / loops for total in timer.repeat(7 if loops > 1 else 3, loops)]
+    loops = int(counts.get("n") or timer.autorange()[0])
+    runs = [total / loops for total in timer.repeat(int(counts.get("r") or (7 if loops > 1 else 3)), loops)]
     mean = sum(runs) / len(runs)
-    deviation = (sum((run - mean) ** 2 for run in runs) / len(runs)) ** 0.5
+    deviation = (sum([(run - mean) ** 2 for run in runs]) / len(runs)) ** 0.5
     shape = "%s ± %s per loop (mean ± std. dev. of %d runs, %d loops each)"
     print(shape % (_span(mean), _span(deviation), len(runs), loops))
 

@@ -71,7 +71,8 @@ def _import_genuine(name):
     for key in shadows:
         del sys.modules[key]
     finder = _StandardFinder()
-    sys.meta_path.insert(0, finder)
+    behind_ours = [str(type(other).__module__).startswith(PACKAGE) for other in sys.meta_path] + [False]
+    sys.meta_path.insert(behind_ours.index(False), finder)
     try:
         with whole_builtins():
             __import__(name)

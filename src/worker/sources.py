@@ -40,6 +40,12 @@ def lines_of(source):
     return lines
 
 
+def texts():
+    """Returns `(file name, text)` of all cells and files that were run, oldest first."""
+    linecache = stdlib("linecache")
+    return [(name, "".join(_lines.get(name) or linecache.getlines(name))) for name in _order]
+
+
 def _entry(name):
     lines = _lines[name]
     # No modification time: `linecache.checkcache` then leaves the entry alone.
@@ -90,8 +96,8 @@ def _file_of_class(found):
         if code is not None and own and (code.co_filename in _lines or code.co_filename in _files):
             return code.co_filename
     pattern = stdlib("re").compile(r"^[ \t]*class[ \t]+%s\b" % found.__name__, 8)
-    for name in reversed(_order):
-        if pattern.search("".join(stdlib("linecache").getlines(name))):
+    for name, text in reversed(texts()):
+        if pattern.search(text):
             return name
     return None
 

@@ -57,7 +57,7 @@ class _RawStdout(_RawOutput):
 
 class _RawStderr(_RawOutput):
     def write(self, data):
-        streams.stdout.flush()
+        streams.flush()
         return _write_all(2, data)
 
 
@@ -85,6 +85,14 @@ class _RawInput(io.FileIO):
         return None
 
 
+# Name, mode, raw layer, buffer and settings of the descriptors 0, 1 and 2.
+_PLANS = (
+    ("stdin", "r", _RawInput, _InputBuffer, {"errors": "surrogateescape"}),
+    ("stdout", "w", _RawStdout, _Buffer, {"errors": "surrogatepass", "line_buffering": True}),
+    ("stderr", "w", _RawStderr, None, {"errors": "surrogatepass", "write_through": True}),
+)
+
+
 class Streams:
     """Owns the descriptors 0, 1 and 2 and the objects on them."""
 
@@ -100,21 +108,38 @@ class Streams:
         self.private = [ends[name] for name in ("reports", "acks", "commands", "asked", "life")]
         self.link = _Reports(ends["reports"], ends["acks"], tag)
         self._restore_descriptors()
-        self.raws = (_RawInput(0, "r", closefd=False), _RawStdout(1, "w", closefd=False), _RawStderr(2, "w", closefd=False))
-        for raw, name in zip(self.raws, ("<stdin>", "<stdout>", "<stderr>")):
-            raw.name = name
-        self.stdin = io.TextIOWrapper(_InputBuffer(self.raws[0]), "utf-8", "surrogateescape")
-        self.stdout = io.TextIOWrapper(_Buffer(self.raws[1]), "utf-8", "surrogatepass", line_buffering=True)
-        self.stderr = io.TextIOWrapper(self.raws[2], "utf-8", "surrogatepass", write_through=True)
-        self.stdin.mode, self.stdout.mode, self.stderr.mode = "r", "w", "w"
+        self.layers = []
+        self.stdin, self.stdout, self.stderr = [self._open_stream(*plan) for plan in _PLANS]
         self.in_order = True
-        os.register_at_fork(before=self._before_fork, after_in_child=self._after_fork_in_child)
+        os.register_at_fork(before=self.flush, after_in_child=self._after_fork_in_child)
         self._restore_names()
+
+    def _open_stream(self, name, mode, raw_class, buffer_class, options):
+        raw = raw_class(len(self.layers), mode, closefd=False)
+        raw.name = "<%s>" % name
+        options = dict(options, encoding="utf-8")
+        stream = io.TextIOWrapper(buffer_class(raw) if buffer_class else raw, **options)
+        stream.mode = mode
+        self.layers.append((stream, raw, buffer_class, options))
+        return stream
 
     def restore(self):
         """Makes all of it work again, whatever the last cell did."""
         self._restore_descriptors()
+        self._revive()
         self._restore_names()
+
+    def _revive(self):
+        """Puts detached layers together again, in the same objects, and takes back other settings."""
+        for stream, raw, buffer_class, options in self.layers:
+            try:
+                usable = stream.buffer is raw or stream.buffer.raw is raw
+            except (ValueError, AttributeError):
+                usable = False
+            if not usable:
+                stream.__init__(buffer_class(raw) if buffer_class else raw, **options)
+            elif any([getattr(stream, name) != value for name, value in options.items()]):
+                stream.reconfigure(**options)
 
     def _restore_descriptors(self):
         for target, source in ((0, self.null), (1, self.stdout_copy), (2, self.stderr_copy)):
@@ -126,10 +151,11 @@ class Streams:
         sys.stderr = sys.__stderr__ = self.stderr
 
     def flush(self):
-        self.stdout.flush()
-
-    def _before_fork(self):
-        self.stdout.flush()
+        """Writes what stdout holds back; called at the end of a cell, and before anything else is to come after it."""
+        try:
+            self.stdout.flush()
+        except ValueError:  # Detached by user code
+            self._revive()
 
     def _after_fork_in_child(self):
         """A child keeps the descriptors 1 and 2, and nothing it could speak to the monitor with."""
