@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
 import { isAlive, until } from "../helpers/process.ts";
 import { sessionOf, type TestSession } from "./check.ts";
 import type { Leg, ReplClient, Target } from "./client.ts";
@@ -9,8 +8,11 @@ import { V2_LEGS } from "./client-v2.ts";
 
 /** What the tests of whole processes share: folders, clients, and Python code that tells which processes it is. */
 
+/** What is to be tidied up after a test; `{ after }` of `node:test` after a suite. */
+type Scope = { after(task: () => unknown): void };
+
 /** An empty folder, removed after the test. */
-export async function temporaryFolder(context: TestContext): Promise<string> {
+export async function temporaryFolder(context: Scope): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "edge-repl-test-"));
   context.after(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
   return folder;
@@ -20,7 +22,7 @@ const [MODERN_HTTP] = V2_LEGS.filter(({ transport, era }) => transport === "Stre
 
 /** A client of the newest revision, closed after the test. */
 export async function connect(
-  context: TestContext,
+  context: Scope,
   target: Target,
   leg: Leg | undefined = MODERN_HTTP,
 ): Promise<ReplClient> {
