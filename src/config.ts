@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { AuthConfig } from "./auth/config.ts";
 import { AUTH_SETTINGS, parseAuthSettings } from "./auth/settings.ts";
 

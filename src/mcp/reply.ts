@@ -1,5 +1,5 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
-import { z } from "zod";
+import * as z from "zod";
 import type { DisplayOutput } from "../core/execution.ts";
 import type { Block } from "../core/session.ts";
 import { renderReply, renderTranscript, splitStreams, tableOf } from "../render/index.ts";

@@ -1,5 +1,5 @@
 import type { CallToolResult, Tool as McpTool, ToolAnnotations } from "@modelcontextprotocol/server";
-import { z } from "zod";
+import * as z from "zod";
 import type { Scope } from "../auth/principal.ts";
 import { AppError } from "../core/errors.ts";
 import type { Caller } from "../sessions/context.ts";

@@ -1,5 +1,5 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
-import { z } from "zod";
+import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
 import { decodeBase64, encodeBase64, mimeTypeOf } from "../../core/media.ts";
 import { args, defineTool, jsonReply, type Tool } from "../tool.ts";

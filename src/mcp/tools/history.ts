@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportReply, formatOf, scriptReply } from "../exports.ts";
 import { historyOutput, historyReply } from "../reply.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { args, defineTool, jsonReply, type Tool } from "../tool.ts";
 
 export const installPackage = defineTool({

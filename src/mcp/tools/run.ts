@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
 import { sliceIndices } from "../../core/slice.ts";
 import type { RunSpec } from "../../sessions/run.ts";
