@@ -58,7 +58,8 @@ async function installNow(
   const { importPaths, packagePaths } = environment;
   const visible = await readDistributions(importPaths);
   const before = await readDistributions(packagePaths);
-  await run(options, await chooseCommand(options, environment, requirements, call), requirements, call);
+  const hasPip = environment.hasPip || before.has("pip");
+  await run(options, await chooseCommand(options, { ...environment, hasPip }, requirements, call), requirements, call);
   return compareDistributions(visible, before, await readDistributions(packagePaths));
 }
 
@@ -104,8 +105,10 @@ async function run(
 function explain(end: ProgramEnd, lines: readonly string[], limitMs: number): string {
   if (end.kind === "not started") return `the installer could not be started (${end.error.message})`;
   if (end.kind === "timeout") return `not done within ${limitMs / 1000} s`;
-  const marked = lines.filter((line) => /^(?:error\b|.*\berror:)/i.test(line));
-  const told = (marked.length > 0 ? marked : lines).slice(-TOLD_LINES).join("; ");
+  // pip marks its reasons with ERROR:, uv with error: and then cause: or hint:.
+  const marked = lines.filter((line) => /^(?:error\b|.*\berror:|\s*(?:cause|hint):)/i.test(line));
+  const last = (marked.length > 0 ? marked : lines).slice(-TOLD_LINES);
+  const told = last.map((line) => line.trim()).join("; ");
   return told === "" ? "the installer said nothing" : told;
 }
 
