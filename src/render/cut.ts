@@ -62,7 +62,7 @@ function withMarks(parts: readonly Part[]): string {
 
 function withMark(before: string, dropped: number, where: string, after: string): string {
   const lineBreak = before === "" || before.endsWith("\n") ? "" : "\n";
-  return `${before}${lineBreak}… ${grouped(dropped)} characters left out${where} …\n${after}`;
+  return `${before}${lineBreak}… ${grouped(dropped)} characters omitted${where} …\n${after}`;
 }
 
 /** At most `limit`, after a line if one ends nearby, never inside a surrogate pair. */

@@ -148,6 +148,22 @@ describe("code in a script", () => {
       prints: "7 7 [0, 1, 2] 2   7 7 '\\n\"' \\d'7 True",
     },
     {
+      it: "makes tasks where the session did: in its event loop",
+      blocks: [
+        "import asyncio\nseen = []\nasync def work(): seen.append(1)",
+        "task = asyncio.create_task(work())",
+        "asyncio.run(work())",
+        "await task",
+      ],
+      check: "print(seen, task.done())",
+      prints: "[1, 1] True",
+    },
+    {
+      it: "may display without an import",
+      blocks: ["display('x')"],
+      prints: "x",
+    },
+    {
       it: "does not wrap awaits inside of functions",
       blocks: [
         "async def f():\n    def g(): return 1\n    return await h()\nasync def h(): return 2\nasync def i(): await f()",
@@ -200,7 +216,7 @@ describe("a file block", () => {
   it("runs the code cells of a notebook", () => {
     const cells = [
       { cell_type: "markdown", source: "# no code" },
-      { cell_type: "code", source: ["a = 1\n", "b = a"] },
+      { cell_type: "code", source: ["%matplotlib inline\n", "if True:\n", "  !ls\n", "a = 1\n", "b = a"] },
       { cell_type: "code", source: "import asyncio\nawait asyncio.sleep(0)\nc = 3" },
     ];
     writeFileSync(join(folder, "book.ipynb"), JSON.stringify({ cells }));

@@ -150,7 +150,7 @@ describe("ipynb", () => {
     assert.deepEqual(cell(2)?.source, ['%run -i "it\'s.py"']);
     assert.deepEqual(
       cell(2)?.outputs.map(({ text }) => (text as string[]).join("")),
-      ["(late output of earlier blocks)\nlate\n", "(output of this block)\n… 7 characters left out …\nx"],
+      ["(late output of earlier blocks)\nlate\n", "(output of this block)\n… 7 characters omitted …\nx"],
     );
   });
 });

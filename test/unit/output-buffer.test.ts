@@ -195,7 +195,7 @@ describe("displays", () => {
 
   it("cuts the text of a value in its middle, and says so", () => {
     const { outputs, truncatedChars } = snapshotOf({ maxChars: 10 }, [show({ "text/plain": "x".repeat(1010) })]);
-    assert.deepEqual(outputs, [show({ "text/plain": "xxxxx\n… 1,000 characters left out …\nxxxxx" })]);
+    assert.deepEqual(outputs, [show({ "text/plain": "xxxxx\n… 1,000 characters omitted …\nxxxxx" })]);
     assert.equal(truncatedChars, 1000);
   });
 });

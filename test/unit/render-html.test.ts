@@ -111,7 +111,7 @@ describe("a block as HTML", () => {
     const page = html(block("1", [printed("l\n", { late: true }), printed("a"), printed("b", { dropped: 12345 })]));
     assert.match(
       text(page),
-      /\(late output of earlier blocks\)l\(output of this block\)a… 12,345 characters left out …b$/,
+      /\(late output of earlier blocks\)l\(output of this block\)a… 12,345 characters omitted …b$/,
     );
   });
 

@@ -120,7 +120,7 @@ describe("a cut", () => {
       maxChars: 100,
       link: (index) => `repl://sessions/s/blocks/${index}/output`,
     });
-    const mark = "… 903 characters left out; the whole output: repl://sessions/s/blocks/2/output …";
+    const mark = "… 903 characters omitted; the whole output: repl://sessions/s/blocks/2/output …";
     assert.equal(reply.text, lines("[3] f()", "a".repeat(50), mark, "b".repeat(47), "1"));
     assert.equal(reply.truncatedChars, 903);
   });
@@ -128,20 +128,20 @@ describe("a cut", () => {
   it("stands between lines where a line ends nearby", () => {
     const numbers = Array.from({ length: 1000 }, (_, index) => `line ${index}\n`).join("");
     const cut = text(block("f()", [printed(numbers)]), 1, { maxChars: 1000 });
-    assert.match(cut, /\nline 6\d\n… [\d,]+ characters left out …\nline 9\d\d\n/);
+    assert.match(cut, /\nline 6\d\n… [\d,]+ characters omitted …\nline 9\d\d\n/);
     assert.ok(cut.length <= 1100);
   });
 
   it("of the stored output stands where the text is missing", () => {
     const one = block("f()", [printed("a\nb"), printed("y\nz\n", { dropped: 12345 })], { truncatedChars: 12345 });
-    assert.equal(text(one), lines("[1] f()", "a", "b", "… 12,345 characters left out …", "y", "z"));
+    assert.equal(text(one), lines("[1] f()", "a", "b", "… 12,345 characters omitted …", "y", "z"));
     assert.equal(renderReply(one, 1).truncatedChars, 0);
   });
 
   it("counts what was missing before inside it, and does not promise the whole", () => {
     const one = block("f()", [printed("a".repeat(100)), printed("z".repeat(100), { dropped: 1000 })]);
     const reply = renderReply(one, 1, { maxChars: 20, link: () => "LINK" });
-    const mark = "… 1,180 characters left out; what is kept of it: LINK …";
+    const mark = "… 1,180 characters omitted; what is kept of it: LINK …";
     assert.equal(reply.text, lines("[1] f()", "a".repeat(10), mark, "z".repeat(10)));
     assert.equal(reply.truncatedChars, 180);
   });
@@ -199,8 +199,8 @@ describe("splitStreams", () => {
   it("keeps each within the limit and says what is missing", () => {
     const one = block("f()", [printed("x".repeat(1000)), printed("y", { dropped: 5 }), value("v".repeat(1000))]);
     const { stdout, result } = splitStreams(one, 100);
-    assert.match(stdout, /^x{50}\n… 901 characters left out …\nx{49}\n… 5 characters left out …\ny$/);
-    assert.match(result ?? "", /^v{50}\n… 900 characters left out …\nv{50}$/);
+    assert.match(stdout, /^x{50}\n… 901 characters omitted …\nx{49}\n… 5 characters omitted …\ny$/);
+    assert.match(result ?? "", /^v{50}\n… 900 characters omitted …\nv{50}$/);
   });
 });
 
@@ -210,15 +210,16 @@ describe("tableOf", () => {
     assert.deepEqual(tableOf(one), {
       schema: { fields: (JSON.parse(TABLE) as { schema: { fields: unknown } }).schema.fields },
       data: (JSON.parse(TABLE) as { data: unknown }).data,
+      rows: 2,
     });
     assert.equal(tableOf(block("1", [value("1")])), undefined);
   });
 
-  it("leaves out rows beyond the limit and counts them", () => {
+  it("leaves out rows beyond the limit, and tells how many there are", () => {
     const rows = Array.from({ length: 1000 }, (_, index) => [index]);
     const json = JSON.stringify({ schema: { fields: ["n"] }, data: rows });
     const table = tableOf(block("df", [value("df", { "application/vnd.dataresource+json": json })]), 100);
-    assert.deepEqual([table?.data.length, table?.rows_left_out], [12, 988]);
+    assert.deepEqual([table?.data.length, table?.rows], [12, 1000]);
   });
 
   it("refuses what is not a table", () => {
