@@ -26,6 +26,7 @@ export function createE2bBackend(options: E2bOptions): Backend {
   const control = createControl(settings);
   const seal = settings.sealKey ? createSeal(settings.sealKey) : undefined;
   const starting = new Map<string, Promise<E2bKernel>>();
+  let closed = false;
   return {
     name: "e2b",
     supports: {
@@ -36,7 +37,8 @@ export function createE2bBackend(options: E2bOptions): Backend {
       eagerStart: false,
       lateOutput: true,
     },
-    startKernel(kernelOptions) {
+    async startKernel(kernelOptions) {
+      if (closed) throw new AppError("BACKEND_UNAVAILABLE", "The server shuts down; try again in a moment");
       const { owner, sessionId, epoch } = kernelOptions;
       const key = JSON.stringify([owner, sessionId, epoch]);
       const present = starting.get(key);
@@ -59,6 +61,7 @@ export function createE2bBackend(options: E2bOptions): Backend {
     },
     // Sandboxes outlive this process on purpose: sessions find them again.
     async close() {
+      closed = true;
       await Promise.allSettled(starting.values());
     },
   };

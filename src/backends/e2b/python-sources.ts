@@ -20,7 +20,9 @@ import threading
 
 ERRORS = "edge-repl-replace"
 CHUNK = 65536
-STARTS_CHILD = frozenset(("subprocess.Popen", "os.system", "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.spawn"))
+READS = 16
+SET_PIPE_SIZE = 1031  # F_SETPIPE_SZ
+PIPE_BYTES = 1 << 20
 
 
 def replace_bad(error):
@@ -31,12 +33,20 @@ def replace_bad(error):
         return codecs.lookup_error("replace")(error)
 
 
+codecs.register_error(ERRORS, replace_bad)
+make_decoder = codecs.getincrementaldecoder("utf-8")
+
+
 class Raw(io.RawIOBase):
     """The bytes under one text stream. It cannot be closed, so the stream over it stays usable."""
 
     def __init__(self, streams, name, descriptor):
-        self._streams, self._name, self._descriptor = streams, name, descriptor
-        self._decoder = codecs.getincrementaldecoder("utf-8")(ERRORS)
+        self._streams, self._descriptor = streams, descriptor
+        self._write = streams.printed
+        self._printing = name
+        self.name = "<%s>" % name
+        self._decoder = make_decoder(ERRORS)
+        self._split = False
 
     def writable(self):
         return True
@@ -50,44 +60,60 @@ class Raw(io.RawIOBase):
     def close(self):
         pass
 
+    def flush(self):
+        if not self._streams.child:
+            self._streams.flushed()
+
     def write(self, data):
-        data = bytes(data)
-        if os.getpid() != self._streams.owner:
-            view = memoryview(data)
+        if self._streams.child:
+            view = memoryview(data).cast("B")
+            size = len(view)
             while view:
-                view = view[os.write(self._descriptor, view):]
-        else:
-            self._streams.printed(self._name, self._decoder, data)
+                view = view[os.write(self._descriptor, view) :]
+            return size
+        data = bytes(data)
+        self._write(self._printing, self._decode(data))
         return len(data)
+
+    def _decode(self, data):
+        if not self._split:
+            try:
+                return data.decode()
+            except UnicodeDecodeError:
+                self._split = True
+        text = self._decoder.decode(data)
+        self._split = self._decoder.getstate()[0] != b""
+        return text
 
 
 class Streams:
     """Both streams of this process. \`install\` once; \`restore\` before and after each cell."""
 
     def __init__(self, recorder):
-        self.owner = os.getpid()
+        self.child = False
         self._recorder = recorder
+        self._lock = recorder.lock
         self._readers = {}
-        codecs.register_error(ERRORS, replace_bad)
+        self._writers = {}
+        self._poller = select.poll()
 
     def install(self):
         self._raws = {name: Raw(self, name, descriptor) for name, descriptor in (("stdout", 1), ("stderr", 2))}
         self._make_texts()
-        self._writers = {}
         for descriptor, name in ((1, "stdout"), (2, "stderr")):
             reader, writer = os.pipe()
-            self._grow(writer)
+            _grow(writer)
             os.set_blocking(reader, False)
-            self._readers[reader] = (name, codecs.getincrementaldecoder("utf-8")(ERRORS))
+            self._readers[reader] = (name, make_decoder(ERRORS))
             self._writers[descriptor] = writer
-        os.register_at_fork(before=self._flush)
-        sys.addaudithook(self._audit)
+            self._poller.register(reader, select.POLLIN)
+        os.register_at_fork(before=self.flush, after_in_child=self._in_child)
         self.restore()
         threading.Thread(target=self._pump, name="edge-repl-descriptors", daemon=True).start()
 
     def restore(self):
         """Puts streams and descriptors back where they belong, whatever the code before did to them."""
-        if self._lost(self.stdout) or self._lost(self.stderr):
+        if _lost(self.stdout) or _lost(self.stderr):
             self._make_texts()
         sys.stdout = sys.__stdout__ = self.stdout
         sys.stderr = sys.__stderr__ = self.stderr
@@ -96,24 +122,30 @@ class Streams:
             os.dup2(writer, descriptor)
 
     def drain(self):
-        """Takes what is in the pipes; for the end of a cell, when all writers that the cell waited for are done."""
-        with self._recorder.lock:
-            for reader in self._readers:
-                self._read(reader)
+        """Takes what is in the pipes; at the end of a cell, what all that it waited for has written."""
+        with self._lock:
+            self._drain()
 
     def flush(self):
-        for stream in (sys.stdout, sys.stderr, self.stdout, self.stderr):
-            try:
-                stream.flush()
-            except Exception:  # a stream of the user's that cannot be flushed has nothing for us
-                continue
+        if not self.child:
+            self.stdout.flush()
 
-    def printed(self, name, decoder, data):
+    def printed(self, name, text):
         if name == "stderr":
             self.stdout.flush()
-        with self._recorder.lock:
-            self.drain()
-            self._recorder.text(name, decoder.decode(data))
+        with self._lock:
+            self._drain()
+            self._recorder.text(name, text)
+        self._recorder.let_interrupt()
+
+    def flushed(self):
+        self._recorder.flush()
+        self._recorder.let_interrupt()
+
+    def _drain(self):
+        if self._poller.poll(0):
+            for reader in self._readers:
+                self._read(reader)
 
     def _make_texts(self):
         options = {"encoding": "utf-8", "errors": ERRORS, "line_buffering": True}
@@ -122,37 +154,19 @@ class Streams:
         self.stdin = open(os.devnull, encoding="utf-8")
         self.stdout.mode = self.stderr.mode = "w"
 
-    def _lost(self, stream):
-        try:
-            return stream.closed
-        except ValueError:  # detached
-            return True
-
-    def _audit(self, event, _arguments):
-        if event in STARTS_CHILD:
-            self._flush()
-
-    def _flush(self):
-        if os.getpid() == self.owner:
-            self.stdout.flush()
-
-    def _grow(self, writer):
-        try:
-            import fcntl
-            fcntl.fcntl(writer, 1031, 1 << 20)  # F_SETPIPE_SZ: code that holds the GIL has room to write
-        except (ImportError, OSError):
-            return
+    def _in_child(self):
+        self.child = True
 
     def _read(self, reader):
         name, decoder = self._readers[reader]
-        for _ in range(16):  # a flood must not keep the lock for ever
+        for _ in range(READS):  # a flood must not keep the lock for ever
             try:
                 data = os.read(reader, CHUNK)
             except BlockingIOError:
                 return
-            if not data:
-                return
-            self._recorder.text(name, decoder.decode(data))
+            text = decoder.decode(data)
+            if text:
+                self._recorder.text(name, text)
 
     def _pump(self):
         poller = select.poll()
@@ -161,6 +175,179 @@ class Streams:
         while True:
             poller.poll()
             self.drain()
+
+
+def _lost(stream):
+    try:
+        return stream.closed
+    except ValueError:  # detached
+        return True
+
+
+def _grow(writer):
+    """Code that writes while it holds the GIL then has room to do so."""
+    try:
+        import fcntl
+
+        fcntl.fcntl(writer, SET_PIPE_SIZE, PIPE_BYTES)
+    except (ImportError, OSError):
+        return
+`,
+  children: `"""Child processes of user code: what \`multiprocessing\` starts afresh can find there, and the order of output."""
+
+from .pristine import BUILTINS as __builtins__
+
+import os
+import posix
+import sys
+
+from . import links, sources
+from .hooks import when_imported
+from .pristine import stdlib
+
+MOST_VALUE_BYTES = 1 << 20
+# Variables of these modules' types are taken along, when they are small; all others a new process does not have.
+_VALUE_MODULES = frozenset(
+    ("builtins", "collections", "datetime", "decimal", "fractions", "numpy", "pathlib", "re", "types", "uuid")
+)
+
+# What a new process runs as its \`__main__\`: values first, then imports and definitions in the order they were made.
+_PROGRAM = """\\
+import pickle
+def _restore(namespace, values, definitions):
+    for name, value in values.items():
+        try:
+            namespace[name] = pickle.loads(value)
+        except Exception:
+            continue
+    for filename, source in definitions:
+        try:
+            exec(compile(source, filename, "exec", 0, True), namespace)
+        except Exception:
+            continue
+_restore(globals(), *pickle.loads(%r))
+"""
+
+
+class Definitions:
+    """The imports, functions and classes of the cells that ran, so that new processes can unpickle \`__main__.f\`."""
+
+    def __init__(self, main):
+        self.main = main
+        self.descriptor = None
+        when_imported("multiprocessing.spawn", self._prepare_spawn)
+
+    def _prepare_spawn(self, module):
+        original = module.get_preparation_data
+
+        def get_preparation_data(name):
+            data = original(name)
+            if "init_main_from_name" not in data and "init_main_from_path" not in data:
+                data["init_main_from_path"] = self._write_main()
+            return data
+
+        module.get_preparation_data = get_preparation_data
+
+    def _write_main(self):
+        """Returns the path of the program. It lies in no folder and lives as long as this process."""
+        pickle = stdlib("pickle")
+        text = _PROGRAM % pickle.dumps((self._values(pickle), self._definitions()), 4)
+        if self.descriptor is None:
+            self.descriptor, self.path = _open_nameless()
+        os.ftruncate(self.descriptor, 0)
+        os.pwrite(self.descriptor, text.encode("ascii"), 0)
+        return self.path
+
+    def _values(self, pickle):
+        """Returns plain variables, pickled one by one; functions of the cells may use them."""
+        values = {}
+        for name, value in list(self.main.__dict__.items()):
+            kind = type(value)
+            if name.startswith("__") or kind in (type(sys), type(len), type(_open_nameless)) or isinstance(value, type):
+                continue
+            if str(kind.__module__).partition(".")[0] not in _VALUE_MODULES or sys.getsizeof(value) > MOST_VALUE_BYTES:
+                continue
+            try:
+                data = pickle.dumps(value, 4)
+            except Exception:
+                continue
+            if len(data) <= MOST_VALUE_BYTES:
+                values[name] = data
+        return values
+
+    def _definitions(self):
+        ast = stdlib("ast")
+        found = []
+        for filename, source in sources.texts():
+            try:
+                body = ast.parse(source).body
+            except (SyntaxError, ValueError):
+                continue
+            wanted = [node for node in body if _defines(ast, node)]
+            if wanted:
+                found.append((filename, _only(source, wanted)))
+        return found
+
+
+def _defines(ast, node):
+    """True for statements that only define: imports, functions, classes, and \`if\` and \`try\` around such."""
+    if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return True
+    if isinstance(node, (ast.If, ast.Try)):
+        handlers = [handler.body for handler in getattr(node, "handlers", ())]
+        parts = [node.body, node.orelse, getattr(node, "finalbody", [])] + handlers
+        statements = [statement for part in parts for statement in part]
+        return all([_defines(ast, item) or _is_plain(ast, item) for item in statements])
+    return False
+
+
+def _is_plain(ast, node):
+    value = getattr(node, "value", None)
+    return isinstance(node, ast.Pass) or isinstance(node, ast.Assign) and isinstance(value, (ast.Constant, ast.Name))
+
+
+def _only(source, nodes):
+    """Blanks all lines but those of \`nodes\`, so that line numbers stay."""
+    lines = source.split("\\n")
+    kept = [""] * len(lines)
+    for node in nodes:
+        first = min([node.lineno] + [item.lineno for item in getattr(node, "decorator_list", ())])
+        kept[first - 1 : node.end_lineno] = lines[first - 1 : node.end_lineno]
+    return "\\n".join(kept)
+
+
+def _open_nameless():
+    if hasattr(os, "memfd_create"):
+        descriptor = links.move_high(os.memfd_create("main"))
+        return descriptor, "/proc/%d/fd/%d" % (os.getpid(), descriptor)
+    descriptor, path = stdlib("tempfile").mkstemp(suffix=".py")
+    stdlib("atexit").register(os.unlink, path)
+    return descriptor, path
+
+
+def flush_before_programs(flush):
+    """Calls \`flush\` before a program is started that writes to the same descriptors."""
+    system = posix.system
+
+    def flushing_system(command):
+        flush()
+        return system(command)
+
+    flushing_system.__doc__ = system.__doc__
+    flushing_system.__module__ = "posix"
+    flushing_system.__name__ = flushing_system.__qualname__ = "system"
+    os.system = posix.system = flushing_system  # In both, or it could not be pickled
+
+    def prepare_subprocess(module):
+        execute = module.Popen._execute_child
+
+        def _execute_child(self, *positional, **named):
+            flush()
+            return execute(self, *positional, **named)
+
+        module.Popen._execute_child = _execute_child
+
+    when_imported("subprocess", prepare_subprocess)
 `,
   compiling: `"""From the text of a cell to code that runs: the last expression apart, \`await\` at the top level allowed."""
 
@@ -199,22 +386,23 @@ def normalise(source):
     return source.replace("\\r\\n", "\\n").replace("\\r", "\\n")
 
 
-def compile_cell(source, filename):
-    """Compiles \`source\`, whose lines end with a line feed.
+def compile_cell(source, filename, script=False):
+    """Compiles \`source\`, whose lines end with a line feed; a \`script\` shows no last value and holds no magics.
 
     Raises SyntaxError (with the line's text, where there is one), and ValueError or UnicodeEncodeError for text
     that cannot be source. Nothing of the cell has run then.
     """
     try:
-        return _compile(source, _parse(source, filename), filename)
+        return _compile(source, _parse(source, filename), filename, script)
     except SyntaxError as error:
-        if _may_hold_magics(source):
-            translated = own("magics").translate(source, filename)
-            if translated is not None:
-                return _compile(translated, _parse(translated, filename), filename)
-        if error.text is None:
-            _add_text(error, source)
-        raise
+        failure = error
+    if not script and _may_hold_magics(source):
+        translated = own("magics").translate(source, filename)
+        if translated is not None:
+            return _compile(translated, _parse(translated, filename), filename)
+    if failure.text is None:
+        _add_text(failure, source)
+    raise failure
 
 
 def _parse(source, filename):
@@ -270,10 +458,10 @@ def _move_up(tree):
             waiting.extend(item for item in items if hasattr(item, "_fields"))
 
 
-def _compile(source, tree, filename):
+def _compile(source, tree, filename, script=False):
     body = tree.body
     last = None
-    if body and isinstance(body[-1], Expr):
+    if body and isinstance(body[-1], Expr) and not script:
         last = body.pop()
     codes = []
     flags = PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -625,6 +813,98 @@ def _as_jpeg(image):
     image.convert("RGB").save(target, "JPEG")
     return target.getvalue()
 `,
+  frames: `"""Frames between server and monitor: 4 bytes big-endian length, then that many bytes of ASCII JSON.
+
+\`json\` costs more start-up time than all the rest of the monitor (it imports \`re\`), so its C parts are used directly.
+"""
+
+from .pristine import BUILTINS as __builtins__
+
+try:
+    from _json import encode_basestring_ascii as _quoted
+    from _json import make_scanner as _make_scanner
+except ImportError:  # An interpreter without the C parts
+    from json.encoder import encode_basestring_ascii as _quoted
+    from json.scanner import make_scanner as _make_scanner
+
+
+class _Rules:
+    """The attributes a JSON scanner asks for."""
+
+    strict = False
+    object_hook = object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    memo = {}
+
+    @staticmethod
+    def parse_constant(name):
+        raise ValueError("%s is not JSON" % name)
+
+    @staticmethod
+    def parse_object(*state):
+        from json.decoder import JSONObject
+
+        return JSONObject(*state)
+
+    @staticmethod
+    def parse_array(*state):
+        from json.decoder import JSONArray
+
+        return JSONArray(*state)
+
+    @staticmethod
+    def parse_string(*state):
+        from json.decoder import py_scanstring
+
+        return py_scanstring(*state)
+
+
+_scan = _make_scanner(_Rules)
+
+
+def to_json(value):
+    """Returns \`value\` (None, bool, int, float, str, and lists and dicts of them) as ASCII JSON text."""
+    if isinstance(value, str):
+        return _quoted(value)
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, dict):
+        return "{" + ",".join([_quoted(key) + ":" + to_json(item) for key, item in value.items()]) + "}"
+    return "[" + ",".join([to_json(item) for item in value]) + "]"
+
+
+def to_frame(value):
+    body = to_json(value).encode("ascii")
+    return len(body).to_bytes(4, "big") + body
+
+
+def take_frames(buffer):
+    """Removes the whole frames at the start of the bytearray \`buffer\` and returns their values.
+
+    Raises ValueError on anything that is not an object; the link is then of no more use.
+    """
+    values = []
+    start = 0
+    while len(buffer) - start >= 4:
+        end = start + 4 + int.from_bytes(buffer[start : start + 4], "big")
+        if len(buffer) < end:
+            break
+        try:
+            value, _ = _scan(buffer[start + 4 : end].decode("utf-8"), 0)
+        except StopIteration:
+            raise ValueError("A frame holds no JSON") from None
+        if not isinstance(value, dict):
+            raise ValueError("A frame holds no JSON object")
+        values.append(value)
+        start = end
+    del buffer[:start]
+    return values
+`,
   hints: `"""One sentence after a traceback, where the usual remedy depends on where the code runs."""
 
 from .pristine import BUILTINS as __builtins__
@@ -662,7 +942,7 @@ _DISTRIBUTIONS = {
 def hint_for(error, source):
     """Returns the sentence for an error that the cell \`source\` ended with, or None."""
     if isinstance(error, EOFError):
-        return _NO_STDIN if "EOF when reading a line" in str(error) else None
+        return _NO_STDIN if _asked_for_input(error) else None
     if isinstance(error, ModuleNotFoundError):
         return _for_missing_module(error)
     if isinstance(error, SyntaxError):
@@ -674,6 +954,15 @@ def hint_for(error, source):
         if "cannot be called from a running event loop" in text or "This event loop is already running" in text:
             return _IN_LOOP
     return None
+
+
+def _asked_for_input(error):
+    if "EOF when reading a line" in str(error):
+        return True
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_globals.get("__name__") == "getpass"
 
 
 def _for_missing_module(error):
@@ -786,9 +1075,10 @@ import sys
 
 from . import sources
 from .compiling import compile_cell, normalise
-from .pristine import own
+from .pristine import BUILTINS, own
 
 LIMIT = 131072
+_LET_GO = compile("old.clear()", "sys", "exec")
 
 
 class _Cell:
@@ -797,6 +1087,7 @@ class _Cell:
         self.number = number
         self.path = path
         self.filename = None
+        self.is_script = False
         self.script = None
 
 
@@ -873,18 +1164,18 @@ class Session:
     def _begin(self, cell, limit):
         """Gets all ready. Returns the program; raises what is wrong with the cell."""
         self.limit = limit
-        self.last_error = None
         self._prepare()
         if cell.path is None:
             cell.source = normalise(cell.source)
             cell.filename = sources.add_source(cell.source, cell.number)
         else:
             self._read_file(cell)
-        return compile_cell(cell.source, cell.filename)
+        return compile_cell(cell.source, cell.filename, script=cell.is_script)
 
     def _prepare(self):
         """Undoes what the last cell may have done to what this one needs."""
         sys.modules["__main__"] = self.main
+        self.main.__dict__.pop("__warningregistry__", None)  # Or line 1 of one cell would be line 1 of all
         sys.settrace(None)
         sources.keep_registered()
         for name, finder in list(sys.path_importer_cache.items()):
@@ -901,6 +1192,7 @@ class Session:
             cell.filename = sources.add_source(cell.source, cell.number)
         else:
             cell.filename = full
+            cell.is_script = True
             sources.add_file(full)
         cell.script = scripts.Running(self.main, cell.path, full)
 
@@ -914,21 +1206,31 @@ class Session:
             cell.script = None
 
     def _failure(self, error, cell):
-        self.last_error = error
         if cell.filename is None and hasattr(error, "refusal"):
             return {"status": "refused", "code": error.refusal, "message": str(error)}
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(max(limit, 3000))
         try:
             described = own("tracebacks").describe_error(
-                error, cell.filename, lambda told: own("hints").hint_for(told, cell.source)
+                error, None if cell.is_script else cell.filename, lambda told: own("hints").hint_for(told, cell.source)
             )
         finally:
             sys.setrecursionlimit(limit)
+        self._remember(error)
+        return {"status": "error", "error": described}
+
+    def _remember(self, error):
+        """Keeps the error where debuggers look for it, and lets go of the one before.
+
+        Letting go may end coroutines that were never awaited, which warns of the line that runs: it is \`sys:1\` then,
+        as when an interpreter ends, and no line of ours.
+        """
+        old = [self.last_error, getattr(sys, "last_value", None), getattr(sys, "last_traceback", None)]
+        self.last_error = error
         sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
         if sys.version_info >= (3, 12):
             sys.last_exc = error
-        return {"status": "error", "error": described}
+        exec(_LET_GO, {"__name__": "sys", "__builtins__": BUILTINS, "old": old})
 
     # Values
 
@@ -970,6 +1272,136 @@ def _lazy_display(emit):
 def _ignore_breakpoint(*positional, **named):
     sys.stderr.write("breakpoint() does nothing here: there is no terminal for a debugger\\n")
 `,
+  links: `"""The wires between monitor and kernel, and the numbers they live at.
+
+reports: kernel to monitor, parts of at most PIPE_BUF bytes, so that each write is whole or not at all, also when
+a signal handler of user code raises in the middle of a message: then the message just never ends and is dropped.
+A part is TAG (16 random bytes per kernel), message number (6), last-part flag (1), length (2), payload.
+A message is a marshalled tuple whose first item is its kind. Bytes without the tag are not ours.
+commands: monitor to kernel, 8 bytes length and a marshalled tuple; a length of 0 asks the kernel to end.
+acks: 8 bytes, the number of the last round trip that the monitor has finished.
+asked: one byte for each interrupt that the monitor asks for. life: never written; its end means the monitor is gone.
+"""
+
+from .pristine import BUILTINS as __builtins__
+
+import fcntl
+import marshal
+import os
+import select
+import sys
+
+TAG_SIZE = 16
+_HEADER_SIZE = TAG_SIZE + 6 + 1 + 2
+_PAYLOAD_SIZE = getattr(select, "PIPE_BUF", 512) - _HEADER_SIZE
+_HIGH = 512
+_F_SETSIG = 10
+_F_SETPIPE_SZ = 1031
+_FIONREAD = 0x4004667F if sys.platform == "darwin" else 0x541B
+
+
+def to_parts(tag, number, message):
+    """Yields the parts of one report."""
+    payload = marshal.dumps(message)
+    lead = tag + number.to_bytes(6, "big")
+    for start in range(0, len(payload), _PAYLOAD_SIZE):
+        piece = payload[start : start + _PAYLOAD_SIZE]
+        last = b"\\1" if start + _PAYLOAD_SIZE >= len(payload) else b"\\0"
+        yield lead + last + len(piece).to_bytes(2, "big") + piece
+
+
+class Assembler:
+    """Puts reports together from what is read of the pipe."""
+
+    def __init__(self, tag):
+        self.tag = tag
+        self.buffer = bytearray()
+        self.open = {}
+
+    def feed(self, data):
+        """Returns the messages that \`data\` completes. Raises ValueError when it is not what a kernel writes."""
+        self.buffer += data
+        messages = []
+        buffer = self.buffer
+        start = 0
+        while len(buffer) - start >= _HEADER_SIZE:
+            if buffer[start : start + TAG_SIZE] != self.tag:
+                raise ValueError("Bytes on the reports pipe that the kernel did not write")
+            end = start + _HEADER_SIZE + int.from_bytes(buffer[start + _HEADER_SIZE - 2 : start + _HEADER_SIZE], "big")
+            if len(buffer) < end:
+                break
+            number = bytes(buffer[start + TAG_SIZE : start + TAG_SIZE + 6])
+            parts = self.open.setdefault(number, bytearray())
+            parts += buffer[start + _HEADER_SIZE : end]
+            if buffer[start + TAG_SIZE + 6]:
+                del self.open[number]
+                messages.append(_load(parts))
+            start = end
+        if len(buffer) - start >= TAG_SIZE and buffer[start : start + TAG_SIZE] != self.tag:
+            raise ValueError("Bytes on the reports pipe that the kernel did not write")
+        del buffer[:start]
+        return messages
+
+    def forget_unfinished(self):
+        self.open.clear()
+
+
+def _load(payload):
+    try:
+        message = marshal.loads(payload)
+    except (EOFError, TypeError) as error:
+        raise ValueError("A report that cannot be read") from error
+    if not isinstance(message, tuple):
+        raise ValueError("A report that is no message")
+    return message
+
+
+def move_high(descriptor):
+    """Moves a descriptor out of the range that user code sweeps with \`os.closerange\`; returns the new number."""
+    limit = os.sysconf("SC_OPEN_MAX")
+    for base in (_HIGH, max(3, limit - 32)):
+        try:
+            high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, base)
+        except OSError:
+            continue
+        os.close(descriptor)
+        return high
+    return descriptor
+
+
+def widen(descriptor, size):
+    """Asks for a larger pipe, where the system can do that."""
+    try:
+        fcntl.fcntl(descriptor, _F_SETPIPE_SZ, size)
+    except OSError:
+        return False
+    return True
+
+
+def die_with(descriptor, signal_number):
+    """Lets the system kill this process group when the other end of the pipe \`descriptor\` closes (Linux).
+
+    The signal comes from the system, so it works while C code holds the interpreter's lock, and needs no thread.
+    """
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETOWN, -os.getpid())
+        fcntl.fcntl(descriptor, _F_SETSIG, signal_number)
+        fcntl.fcntl(descriptor, fcntl.F_SETFL, fcntl.fcntl(descriptor, fcntl.F_GETFL) | os.O_ASYNC)
+    except (OSError, AttributeError):
+        return False
+    return True
+
+
+def waiting_bytes(descriptor):
+    """Returns how many bytes lie in a pipe, asked at either end on Linux; 0 when that cannot be told."""
+    try:
+        answer = fcntl.ioctl(descriptor, _FIONREAD, b"\\0\\0\\0\\0")
+    except OSError:
+        return 0
+    return int.from_bytes(answer, sys.byteorder)
+
+
+`,
   loops: `"""The one event loop in which top-level \`await\` runs; between cells it rests, and its tasks go on in the next."""
 
 from .pristine import BUILTINS as __builtins__
@@ -994,16 +1426,40 @@ class CellLoop:
 
         When KeyboardInterrupt ends the waiting, the cell is cancelled first, so that its \`finally\` parts run.
         """
-        loop = self._ready_loop(stdlib("asyncio"))
+        asyncio = stdlib("asyncio")
+        loop = self._ready_loop(asyncio)
+        before = asyncio.all_tasks(loop)
         task = loop.create_task(self._follow(codes, namespace))
         try:
             loop.run_until_complete(task)
         except KeyboardInterrupt as interrupt:
-            if not task.done():
-                self._cancel(loop, task, interrupt)
+            self._cancel(loop, asyncio.all_tasks(loop) - before, task, interrupt)
             raise
         finally:
             self._keep_context()
+
+    def has_tasks(self):
+        return not self.loop.is_closed() and bool(stdlib("asyncio").all_tasks(self.loop))
+
+    def rest(self, descriptor):
+        """Runs the tasks that are left until \`descriptor\` can be read, and then what is due already."""
+        loop = self.loop
+
+        def stop_soon(rounds=5):
+            if rounds:
+                loop.call_soon(stop_soon, rounds - 1)
+            else:
+                loop.stop()
+
+        def on_readable():
+            loop.remove_reader(descriptor)
+            stop_soon()
+
+        loop.add_reader(descriptor, on_readable)
+        try:
+            loop.run_forever()
+        finally:
+            loop.remove_reader(descriptor)
 
     async def _follow(self, codes, namespace):
         try:
@@ -1017,12 +1473,19 @@ class CellLoop:
             if variable.get(self) is not value:
                 variable.set(value)
 
-    def _cancel(self, loop, task, interrupt):
-        task.cancel()
+    def _cancel(self, loop, tasks, cell, interrupt):
+        """Ends the tasks of an interrupted cell: nothing of it goes on."""
+        for task in tasks:
+            task.cancel()
         try:
-            loop.run_until_complete(task)
-        except BaseException as error:
-            if isinstance(error, stdlib("asyncio").CancelledError):
+            if tasks:
+                loop.run_until_complete(stdlib("asyncio").wait(tasks))
+        except KeyboardInterrupt:
+            return  # Once more, while the tasks were ending
+        if cell in tasks and cell.cancelled():
+            try:
+                cell.result()
+            except BaseException as error:
                 interrupt.with_traceback(error.__traceback__)
 
     def _ready_loop(self, asyncio):
@@ -1296,34 +1759,38 @@ def _help(name):
 
 
 def _compile(text, filename):
-    filename = filename or "<magic>"
-    try:
-        return compile(text.strip() if filename == "<magic>" else text, filename, "eval", 0, True)
-    except SyntaxError:
-        return compile(text, filename, "exec", 0, True)
+    """Compiles an expression, so that it has a value, or else statements."""
+    if filename is None:
+        filename, text = "<magic>", text.strip()
+    for mode in ("eval", "exec"):
+        try:
+            return compile(text, filename, mode, 0, True)
+        except SyntaxError as error:
+            failure = error
+    raise failure
 
 
 def _time(text, filename=None):
     code = _compile(text, filename)
     timer = stdlib("time")
-    wall, cpu = timer.perf_counter(), os.times()
+    wall, cpu = timer.perf_counter(), timer.process_time()
     try:
         return eval(code, vars(sys.modules["__main__"]))
     finally:
-        wall, after = timer.perf_counter() - wall, os.times()
-        user, system = after.user - cpu.user, after.system - cpu.system
-        print("CPU times: user %s, sys: %s, total: %s" % (_span(user), _span(system), _span(user + system)))
-        print("Wall time: %s" % _span(wall))
+        wall, cpu = timer.perf_counter() - wall, timer.process_time() - cpu
+        print("CPU time: %s\\nWall time: %s" % (_span(cpu), _span(wall)))
 
 
 def _timeit(text, filename=None):
-    code = _compile(text, filename)
+    options = stdlib("re").match(r"(?:\\s*-[nr]\\s*\\d+|\\s*-[qocp])*\\s*", text).group(0)
+    counts = dict(stdlib("re").findall(r"-([nr])\\s*(\\d+)", options))
+    code = _compile(text[len(options) :] if filename is None else text, filename)
     namespace = vars(sys.modules["__main__"])
     timer = stdlib("timeit").Timer(lambda: eval(code, namespace))
-    loops, _ = timer.autorange()
-    runs = [total / loops for total in timer.repeat(7 if loops > 1 else 3, loops)]
+    loops = int(counts.get("n") or timer.autorange()[0])
+    runs = [total / loops for total in timer.repeat(int(counts.get("r") or (7 if loops > 1 else 3)), loops)]
     mean = sum(runs) / len(runs)
-    deviation = (sum((run - mean) ** 2 for run in runs) / len(runs)) ** 0.5
+    deviation = (sum([(run - mean) ** 2 for run in runs]) / len(runs)) ** 0.5
     shape = "%s ± %s per loop (mean ± std. dev. of %d runs, %d loops each)"
     print(shape % (_span(mean), _span(deviation), len(runs), loops))
 
@@ -1345,6 +1812,45 @@ _RUN = {
     "time": _time,
     "timeit": _timeit,
 }
+`,
+  native: `"""What C code prints through \`stdio\`, which would hold it back in a buffer of its own."""
+
+from .pristine import BUILTINS as __builtins__
+
+import sys
+
+from .hooks import when_imported
+from .pristine import stdlib
+
+_UNBUFFERED = 2  # _IONBF
+_seen = 0
+
+
+def install():
+    when_imported("ctypes", _unbuffer)
+
+
+def _unbuffer(ctypes):
+    libc = ctypes.CDLL(None)
+    name = "__stdoutp" if sys.platform == "darwin" else "stdout"
+    stdout = ctypes.c_void_p.in_dll(libc, name)
+    libc.fflush(None)
+    libc.setvbuf(stdout, None, _UNBUFFERED, ctypes.c_size_t(0))
+
+
+def flush_after_imports():
+    """Is called at the end of each cell: user code may have brought compiled code of others in."""
+    global _seen
+    if len(sys.modules) == _seen:
+        return
+    _seen = len(sys.modules)
+    if "ctypes" not in sys.modules and any([_is_foreign(module) for module in list(sys.modules.values())]):
+        _unbuffer(stdlib("ctypes"))
+
+
+def _is_foreign(module):
+    path = getattr(module, "__file__", None)
+    return isinstance(path, str) and path.endswith(".so") and "lib-dynload" not in path
 `,
   pristine: `"""What the worker needs of Python itself, out of reach of user code.
 
@@ -1419,7 +1925,8 @@ def _import_genuine(name):
     for key in shadows:
         del sys.modules[key]
     finder = _StandardFinder()
-    sys.meta_path.insert(0, finder)
+    behind_ours = [str(type(other).__module__).startswith(PACKAGE) for other in sys.meta_path] + [False]
+    sys.meta_path.insert(behind_ours.index(False), finder)
     try:
         with whole_builtins():
             __import__(name)
@@ -1464,135 +1971,79 @@ a client that lost the connection can have them again.
 from .pristine import BUILTINS as __builtins__
 
 import collections
-import json
 import threading
+import time
+
+from .frames import to_json
+from .tail import Tail
 
 BATCH_CHARS = 32768
 BATCH_SECONDS = 0.05
+FLUSH_SECONDS = 0.02
 LATE_CHARS = 65536
 DISPLAY_CHARS = 24 * 1024 * 1024
 KEPT_CHARS = 8 * 1024 * 1024
 
 
-class Section:
-    """A lock that any thread may hold; while the main thread holds it an interrupt waits until it lets go."""
-
-    def __init__(self):
-        self._lock = threading.RLock()
-        self._main = threading.main_thread().ident
-        self._inside = 0
-        self._interrupted = False
-
-    def __enter__(self):
-        if threading.get_ident() == self._main:
-            self._inside += 1
-        self._lock.acquire()
-
-    def __exit__(self, *_exception):
-        self._lock.release()
-        if threading.get_ident() == self._main:
-            self._inside -= 1
-            if self._interrupted and not self._inside:
-                self._interrupted = False
-                raise KeyboardInterrupt
-
-    def on_interrupt(self, _signal, _frame):
-        """A handler for SIGINT."""
-        if self._inside:
-            self._interrupted = True
-        else:
-            raise KeyboardInterrupt
-
-
-class Tail:
-    """The last \`limit\` characters of text, and all displays between them."""
-
-    def __init__(self, limit):
-        self._limit = limit
-        self._pieces = collections.deque()
-        self._chars = 0
-        self.dropped = 0
-
-    def add(self, item):
-        last = self._pieces[-1] if self._pieces else None
-        if item["type"] != "stream":
-            self._pieces.append([item, []])
-            return
-        text = item["text"]
-        if len(text) > self._limit:
-            self.dropped += len(text) - self._limit
-            text = text[len(text) - self._limit:]
-        if last and last[0]["type"] == "stream" and last[0]["name"] == item["name"] and len(last[1]) < 64:
-            last[1].append(text)
-        else:
-            self._pieces.append([item, [text]])
-        self._chars += len(text)
-        self._forget()
-
-    def _forget(self):
-        kept = []
-        while self._pieces and self._chars > self._limit:
-            item, texts = self._pieces[0]
-            if item["type"] != "stream":
-                kept.append(self._pieces.popleft())
-                continue
-            text = texts.pop(0)
-            excess = min(len(text), self._chars - self._limit)
-            self._chars -= excess
-            self.dropped += excess
-            if excess < len(text):
-                texts.insert(0, text[excess:])
-            elif not texts:
-                self._pieces.popleft()
-        self._pieces.extendleft(reversed(kept))
-
-    def items(self):
-        """What is kept, in order; the first text after the cut tells what is missing."""
-        dropped = self.dropped
-        for item, texts in self._pieces:
-            if item["type"] == "stream":
-                item = {**item, "text": "".join(texts)}
-                if dropped:
-                    item["dropped"], dropped = dropped, 0
-            yield item
-        if dropped:
-            yield {"type": "stream", "name": "stdout", "text": "", "dropped": dropped}
-
-
 class Recorder:
-    """Collects items of the running cell and hands batches to \`publish\`; any thread may write."""
+    """Collects items of the running cell and hands batches to \`publish\`. All methods but \`text\` take the lock."""
 
     def __init__(self):
-        self.lock = Section()
+        self.lock = threading.RLock()
+        self._main = threading.main_thread().ident
+        self._interrupted = False
         self._cell = None
         self._late = Tail(LATE_CHARS)
         self._wake = threading.Event()
         self._kept = collections.deque()
+        self._kept_cell = None
         self._kept_chars = 0
         self._seq = 0
 
     def start_ticker(self):
         threading.Thread(target=self._tick, name="edge-repl-output", daemon=True).start()
 
+    # Interrupts: one that comes while the main thread has the lock waits until it has let go
+
+    def on_interrupt(self):
+        if self.lock._is_owned():
+            self._interrupted = True
+        else:
+            raise KeyboardInterrupt
+
+    def let_interrupt(self):
+        """Is called by whoever had the lock, after it let go."""
+        if self._interrupted and threading.get_ident() == self._main:
+            self._interrupted = False
+            raise KeyboardInterrupt
+
+    # A cell
+
     def begin(self, cell, head, tail, publish):
         with self.lock:
+            self._interrupted = False
             self._kept.clear()
             self._kept_chars = self._seq = 0
-            self._cell, self._publish = cell, publish
+            self._cell = self._kept_cell = cell
+            self._publish = publish
             self._room, self._tail, self._display_room = head, Tail(tail), DISPLAY_CHARS
-            self._batch, self._batch_chars = [], 0
+            self._batch, self._batch_chars, self._sent_at = [], 0, 0.0
             for item in self._late.items():
-                self.add({**item, "late": True})
+                self._add_display({**item, "late": True})
             self._late = Tail(LATE_CHARS)
 
     def text(self, name, text):
-        if text:
-            with self.lock:
-                item = {"type": "stream", "name": name, "text": text}
-                if self._cell is None:
-                    self._late.add(item)
-                else:
-                    self.add(item)
+        """The caller has the lock."""
+        if self._cell is None:
+            self._late.text(name, text)
+        elif self._room <= 0:
+            self._tail.text(name, text)
+        else:
+            now = text[: self._room]
+            self._room -= len(now)
+            self._put_text(name, now)
+            if len(now) < len(text):
+                self._tail.text(name, text[len(now) :])
 
     def display(self, kind, data):
         with self.lock:
@@ -1602,70 +2053,70 @@ class Recorder:
             if size > self._display_room:
                 data = {"text/plain": data.get("text/plain", "")[:BATCH_CHARS]}
             self._display_room -= size
-            self.add({"type": kind, "data": data})
-
-    def add(self, item):
-        """Puts an item at its place: live while the head has room, else into the tail. The caller has the lock."""
-        if item["type"] != "stream":
+            item = {"type": kind, "data": data}
             if self._room > 0:
-                self._put(item, sum(map(len, item["data"].values())))
+                self._add_display(item)
             else:
-                self._tail.add(item)
-            return
-        text = item["text"]
-        if self._room > 0:
-            now = text[:self._room]
-            self._room -= len(now)
-            self._put({**item, "text": now}, len(now))
-            text = text[len(now):]
-        if text:
-            self._tail.add({**item, "text": text})
+                self._tail.display(item)
+
+    def flush(self):
+        """Sends at once what is there, unless that was done just now: user code may flush after each line."""
+        with self.lock:
+            if self._cell is not None and self._batch and time.monotonic() - self._sent_at > FLUSH_SECONDS:
+                self._send()
 
     def end(self, done):
         """Sends what is left and the last item of the cell."""
         with self.lock:
             for item in self._tail.items():
-                self._put(item, len(item.get("text", "")))
-            self._batch.append(done)
+                self._batch.append((item, None))
+            self._batch.append((done, None))
             self._send()
             self._cell = None
 
     def again(self, cell, seq, publish):
         """Publishes the batches of the last cell from number \`seq\` on; false when they are not there."""
         with self.lock:
-            batches = list(self._kept)
-            first = self._seq - len(batches)
-            known = cell == self._last_cell() and seq >= first
-        if known:
-            for text in batches[seq - first:]:
-                publish(text)
-        return known
+            first = self._seq - len(self._kept)
+            if cell != self._kept_cell or seq < first:
+                return False
+            batches = list(self._kept)[seq - first :]
+        for text in batches:
+            publish(text)
+        return True
 
-    def _last_cell(self):
-        return json.loads(self._kept[-1])["cell"] if self._kept else None
+    # Batches: lists of (item, parts of its text or None)
 
-    def _put(self, item, size):
+    def _put_text(self, name, text):
         batch = self._batch
-        last = batch[-1] if batch else None
-        if (
-            last and item["type"] == "stream" == last["type"] and last["name"] == item["name"]
-            and "dropped" not in item and last.get("late") == item.get("late")
-        ):
-            last["text"] += item["text"]
+        if batch and batch[-1][1] is not None and batch[-1][0]["name"] == name:
+            batch[-1][1].append(text)
         else:
-            batch.append(dict(item))
+            batch.append(({"type": "stream", "name": name}, [text]))
+        self._grown(len(text))
+
+    def _add_display(self, item):
+        self._batch.append((item, None))
+        self._grown(sum(map(len, item["data"].values())) if "data" in item else len(item["text"]))
+
+    def _grown(self, size):
         self._batch_chars += size
         if self._batch_chars >= BATCH_CHARS:
             self._send()
-        elif len(batch) == 1:
-            self._wake.set()
+        elif not self._wake.is_set():
+            if time.monotonic() - self._sent_at > BATCH_SECONDS:
+                self._send()
+            else:
+                self._wake.set()
 
     def _send(self):
         if not self._batch:
             return
-        text = json.dumps({"cell": self._cell, "seq": self._seq, "items": self._batch})
+        items = [item if parts is None else {**item, "text": "".join(parts)} for item, parts in self._batch]
+        text = to_json({"cell": self._cell, "seq": self._seq, "items": items})
         self._seq += 1
         self._batch, self._batch_chars = [], 0
+        self._sent_at = time.monotonic()
         self._kept.append(text)
         self._kept_chars += len(text)
         while self._kept_chars > KEPT_CHARS and len(self._kept) > 1:
@@ -1673,10 +2124,9 @@ class Recorder:
         self._publish(text)
 
     def _tick(self):
-        pause = threading.Event()
         while True:
             self._wake.wait()
-            pause.wait(BATCH_SECONDS)
+            time.sleep(BATCH_SECONDS)
             self._wake.clear()
             with self.lock:
                 if self._cell is not None:
@@ -1700,45 +2150,71 @@ import pwd
 import re
 import subprocess
 import sys
+import time
 
+from . import children, figures, native, pristine, tables, threads
 from .capture import Streams
 from .language import Session
-from .pristine import own
 from .recorder import Recorder
 
 MIME = "application/vnd.edge-python-repl+json"
 INSTALL_SECONDS = 300
+REST_SECONDS = 0.02
+YIELD_SECONDS = 0.001
+STOPPED = {"name": "KeyboardInterrupt", "message": "", "traceback": "KeyboardInterrupt"}
 
 
 class Kernel:
     def __init__(self, shell, settings):
         self.shell = shell
         self.nonce = settings["nonce"]
-        self.pid = os.getpid()
-        self.armed = self.interrupted = False
+        self.armed = self.resting = self.interrupted = False
         self.recorder = Recorder()
         self.streams = Streams(self.recorder)
         self.publisher = shell.display_pub.publish
         self.input = getattr(getattr(shell, "kernel", None), "_sys_raw_input", None) or builtins.input
         self.session = Session(self.emit)
+        self.session.at_cell_end = self.at_cell_end
         self.display_hook = sys.displayhook
-        figures = own("figures")
-        figures.install(self.emit)
-        self.session.at_cell_end = figures.show_open_figures
+        self.damaged = pristine.whole_builtins()
         self.loops = Loops()
+        self.damaged.__enter__()
+
+    def prepare_libraries(self):
+        children.Definitions(self.session.main)
+        children.flush_before_programs(self.streams.flush)
+        figures.install(self.emit)
+        native.install()
+        tables.install()
+        threads.install()
+
+    # Output
 
     def publish(self, text):
-        self.publisher({MIME: text})
+        """Sends a message; the pause lets the thread that does so run before code that keeps the others out."""
+        with pristine.whole_builtins():
+            self.publisher({MIME: text})
+        if self.armed:
+            time.sleep(YIELD_SECONDS)
 
     def foreign(self, data=None, metadata=None, **_options):
         """What libraries show through IPython itself; takes the place of the shell's own publisher."""
-        self.streams.flush()
-        self.recorder.display("display_data", {mime: as_text(mime, item) for mime, item in (data or {}).items()})
+        self.emit("display_data", {mime: as_text(mime, item) for mime, item in (data or {}).items()})
 
     def emit(self, kind, data):
+        if self.streams.child:
+            return
         self.streams.flush()
-        self.streams.drain()
-        self.recorder.display(kind, data)
+        with self.recorder.lock:
+            self.streams.drain()
+            self.recorder.display(kind, data)
+        self.recorder.let_interrupt()
+
+    def at_cell_end(self):
+        if "matplotlib.pyplot" in sys.modules and not self.streams.child:
+            figures.show_open_figures(draw=not isinstance(sys.exc_info()[1], KeyboardInterrupt))
+
+    # Cells
 
     def run(self, text):
         """Runs a cell once: the same cell asked for again only has its output sent again."""
@@ -1749,48 +2225,93 @@ class Kernel:
             return None
         self.recorder.begin(request["cell"], request["head"], request["tail"], self.publish)
         self.streams.restore()
+        self.interrupted = False
+        result = {"status": "error", "error": STOPPED}
         with self.loops:
-            done = self.guarded(request)
-        if os.getpid() != self.pid:
-            self.streams.flush()
-            os._exit(0)  # a child that user code forked and did not end
+            try:
+                result = self.guarded(request)
+            except BaseException:  # an interrupt in the few lines of ours around the cell
+                self.armed = False
+        if self.streams.child:
+            self.end_child(result)
+        native.flush_after_imports()
+        self.streams.restore()
         self.streams.flush()
         self.streams.drain()
-        self.streams.restore()
-        self.recorder.end({"type": "done", "cwd": folder(), "interrupted": self.interrupted, **done})
+        self.recorder.end({"type": "done", "cwd": folder(), "interrupted": self.interrupted, **result})
+        self.rest()
         return None
 
     def guarded(self, request):
-        """Runs the code with builtins and signals as a plain interpreter has them."""
+        """Runs the code with builtins, hooks and signals as a plain interpreter has them."""
         hidden = {"input": self.input, "exit": Quitter("exit"), "quit": Quitter("quit")}
         before = {name: getattr(builtins, name, None) for name in hidden}
-        for name, value in hidden.items():
-            setattr(builtins, name, value)
+        builtins.__dict__.update(hidden)
+        self.damaged.__exit__()
         sys.displayhook = self.display_hook  # IPython puts its own in place for each cell, and back afterwards
         handler = _signal.signal(_signal.SIGINT, self.on_interrupt)
-        self.interrupted, self.armed = False, True
         try:
+            self.armed = True
             limit = request["head"] + request["tail"]
             return self.session.run(request["code"], request["number"], request["path"], limit)
-        except KeyboardInterrupt:  # it came when no code of the user ran any more
-            return {"status": "ok"}
         finally:
             self.armed = False
             _signal.signal(_signal.SIGINT, handler)
+            self.damaged.__enter__()
             for name, value in before.items():
-                if getattr(builtins, name, None) is hidden[name]:
-                    setattr(builtins, name, value)
+                if builtins.__dict__.get(name) is hidden[name]:
+                    builtins.__dict__[name] = value
 
-    def on_interrupt(self, signal_number, frame):
-        if os.getpid() != self.pid:
+    def on_interrupt(self, _number, _frame):
+        if self.streams.child:
             raise KeyboardInterrupt
-        if self.armed:
+        if self.armed or self.resting:
             self.interrupted = True
-            self.recorder.lock.on_interrupt(signal_number, frame)
+            self.recorder.on_interrupt()
+
+    def end_child(self, result):
+        """A process that user code has forked, and that came to the end of the cell, ends here as a script would."""
+        status = 0
+        if result["status"] != "ok":
+            error = self.session.last_error
+            status = 1
+            if isinstance(error, SystemExit):
+                status = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
+            else:
+                sys.stderr.write(result["error"]["traceback"] + "\\n")
+        try:
+            self.streams.stdout.flush()
+        finally:
+            os._exit(status & 255)
 
     def refuse(self, request, message):
         item = {"type": "done", "status": "refused", "code": "INTERNAL", "message": message, "cwd": folder()}
         self.publish(json.dumps({"cell": request["cell"], "seq": request["from"], "items": [item]}))
+
+    # Between cells
+
+    def rest(self):
+        """Lets the tasks that cells have left in their event loop go on while the kernel's own loop has nothing to do."""
+        cells = self.session.loop
+        if cells is not None and self.loops.loop is not None and cells.has_tasks():
+            self.loops.loop.call_later(REST_SECONDS, self.rest_once)
+
+    def rest_once(self):
+        cells = self.session.loop
+        if self.armed or not cells.has_tasks():
+            return
+        handler = _signal.signal(_signal.SIGINT, self.on_interrupt)
+        with self.loops:
+            self.resting = True
+            try:
+                cells.loop.call_soon(cells.loop.stop)
+                cells.loop.run_forever()
+            except BaseException:  # an interrupt; what a task raises stays in the task
+                self.interrupted = False
+            finally:
+                self.resting = False
+                _signal.signal(_signal.SIGINT, handler)
+        self.rest()
 
 
 class Quitter:
@@ -1871,8 +2392,9 @@ def prepare(kernel, settings):
         sys.path.insert(0, "")
     kernel.streams.install()
     kernel.recorder.start_ticker()
+    kernel.prepare_libraries()
     if failed:
-        kernel.recorder.text("stderr", failed)
+        kernel.streams.printed("stderr", failed)
     return {
         "type": "ready", "python": "%d.%d.%d" % sys.version_info[:3], "executable": sys.executable,
         "user": pwd.getpwuid(os.getuid()).pw_name, "pid": os.getpid(), "cwd": folder(), "kernel": identity,
@@ -1942,7 +2464,10 @@ class Refused(Exception):
 
 def read_script(path):
     """Returns \`(absolute path, source)\`; \`path\` starts at the current directory. Raises Refused."""
-    full = os.path.abspath(path)
+    try:
+        full = os.path.abspath(path)
+    except OSError:
+        raise Refused("FILE_NOT_FOUND", "There is no file %s; the current folder is gone" % path) from None
     data = _read(path, full)
     if full.lower().endswith(".ipynb"):
         return full, _notebook_source(path, data)
@@ -1954,7 +2479,7 @@ def _read(path, full):
         raise Refused("FILE_NOT_FOUND", "There is no file %r" % path)
     try:
         if not os.path.exists(full):
-            raise Refused("FILE_NOT_FOUND", "There is no file %s; paths start at %s" % (path, _cwd()))
+            raise Refused("FILE_NOT_FOUND", "There is no file %s; relative paths start at %s" % (path, os.getcwd()))
         if os.path.isdir(full):
             raise Refused("FILE_UNREADABLE", "%s is a folder; name a Python file" % path)
         if not os.path.isfile(full):
@@ -1963,13 +2488,6 @@ def _read(path, full):
             return file.read()
     except OSError as error:
         raise Refused("FILE_UNREADABLE", "%s cannot be read: %s" % (path, error.strerror or error)) from error
-
-
-def _cwd():
-    try:
-        return os.getcwd()
-    except OSError:
-        return "a folder that is gone"
 
 
 def _decode(path, data):
@@ -2059,6 +2577,12 @@ def lines_of(source):
     return lines
 
 
+def texts():
+    """Returns \`(file name, text)\` of all cells and files that were run, oldest first."""
+    linecache = stdlib("linecache")
+    return [(name, "".join(_lines.get(name) or linecache.getlines(name))) for name in _order]
+
+
 def _entry(name):
     lines = _lines[name]
     # No modification time: \`linecache.checkcache\` then leaves the entry alone.
@@ -2109,8 +2633,8 @@ def _file_of_class(found):
         if code is not None and own and (code.co_filename in _lines or code.co_filename in _files):
             return code.co_filename
     pattern = stdlib("re").compile(r"^[ \\t]*class[ \\t]+%s\\b" % found.__name__, 8)
-    for name in reversed(_order):
-        if pattern.search("".join(stdlib("linecache").getlines(name))):
+    for name, text in reversed(texts()):
+        if pattern.search(text):
             return name
     return None
 
@@ -2178,6 +2702,96 @@ def _table_of(part):
     fields = [{"name": name, "type": str(kind)} for name, kind in frame.schema.items()]
     return {"schema": {"fields": fields}, "data": frame.to_dicts()}
 `,
+  tail: `"""The last characters of what was printed, kept while it is printed."""
+
+from .pristine import BUILTINS as __builtins__
+
+import collections
+
+PARTS = 256
+
+
+class Tail:
+    """Keeps at least the last \`limit\` characters of text, at most twice as many, and all displays between them."""
+
+    def __init__(self, limit):
+        self._limit = limit
+        self._pieces = collections.deque()  # [name, parts of text], or an item
+        self._chars = 0
+        self._dropped = 0
+
+    def text(self, name, text):
+        last = self._pieces[-1] if self._pieces else None
+        if type(last) is list and last[0] == name and len(last[1]) < PARTS:
+            last[1].append(text)
+        else:
+            self._pieces.append([name, [text]])
+        self._chars += len(text)
+        if self._chars > 2 * self._limit:
+            self._forget()
+
+    def display(self, item):
+        self._pieces.append(item)
+
+    def items(self):
+        """What is kept, in order; the first text after the cut tells what is missing."""
+        self._forget()
+        dropped = self._dropped
+        for piece in self._pieces:
+            if type(piece) is dict:
+                yield piece
+                continue
+            item = {"type": "stream", "name": piece[0], "text": "".join(piece[1])}
+            if dropped:
+                item["dropped"], dropped = dropped, 0
+            yield item
+        if dropped:
+            yield {"type": "stream", "name": "stdout", "text": "", "dropped": dropped}
+
+    def _forget(self):
+        displays = []
+        excess = self._chars - self._limit
+        while excess > 0:
+            piece = self._pieces.popleft()
+            if type(piece) is dict:
+                displays.append(piece)
+                continue
+            text = "".join(piece[1])
+            if len(text) > excess:
+                self._pieces.appendleft([piece[0], [text[excess:]]])
+            gone = min(len(text), excess)
+            excess -= gone
+            self._dropped += gone
+            self._chars -= gone
+        self._pieces.extendleft(reversed(displays))
+`,
+  threads: `"""Exceptions that end a thread, shown as CPython shows them, with the lines of the cells."""
+
+from .pristine import BUILTINS as __builtins__
+
+import sys
+from _thread import get_ident
+
+from .hooks import when_imported
+from .pristine import own
+
+
+def install():
+    when_imported("threading", _prepare_threading)
+
+
+def _prepare_threading(module):
+    module.excepthook = _show
+
+
+def _show(told):
+    if told.exc_type is SystemExit:
+        return
+    name = told.thread.name if told.thread is not None else get_ident()
+    error = told.exc_value if told.exc_value is not None else told.exc_type()
+    text = own("tracebacks").describe_error(error, None)["traceback"]
+    sys.stderr.write("Exception in thread %s:\\n%s\\n" % (name, text))
+`,
   tracebacks: `"""Exceptions as CPython prints them: without frames of ours, and short where they would be endless."""
 
 from .pristine import BUILTINS as __builtins__
@@ -2236,7 +2850,7 @@ def shorten(text, limit):
     if len(text) <= limit:
         return text
     half = limit // 2
-    return "%s\\n... [%d characters left out] ...\\n%s" % (text[:half], len(text) - 2 * half, text[-half:])
+    return "%s\\n... [%d characters omitted] ...\\n%s" % (text[:half], len(text) - 2 * half, text[-half:])
 
 
 # Frames
@@ -2246,7 +2860,7 @@ def is_ours(frame):
     return frame.f_globals.get("__package__") == PACKAGE
 
 
-def clean(error, seen=None):
+def clean(error):
     """Takes frames of ours out of the tracebacks of \`error\` and of all that it refers to."""
     waiting = [error]
     seen = set()
@@ -2304,7 +2918,7 @@ def _format(error, filename):
     if filename in cache:
         cache[CURRENT] = cache[filename]
     try:
-        _adapt(shown, error, filename, traceback.StackSummary)
+        _adapt(shown, filename, traceback.StackSummary)
         return "".join(shown.format())
     finally:
         cache.pop(CURRENT, None)
@@ -2312,12 +2926,13 @@ def _format(error, filename):
             cache[CURRENT] = before
 
 
-def _adapt(shown, error, filename, summary_class):
+def _adapt(shown, filename, summary_class):
     """Renames the current cell and shortens long stacks, in \`shown\` and in all that it refers to."""
-    waiting = [(shown, error)]
+    short_stack = _short_stack(summary_class)
+    waiting = [shown]
     seen = set()
     while waiting:
-        shown, error = waiting.pop()
+        shown = waiting.pop()
         if shown is None or id(shown) in seen:
             continue
         seen.add(id(shown))
@@ -2325,14 +2940,13 @@ def _adapt(shown, error, filename, summary_class):
             for frame in shown.stack:
                 if frame.filename == filename:
                     frame.filename = CURRENT
-            shown.stack = _short_stack(summary_class)(shown.stack)
+            shown.stack = short_stack(shown.stack)
         if getattr(shown, "filename", None) == filename:
             shown.filename = CURRENT
         if str(getattr(shown, "_str", "")).startswith("<unprintable "):
             shown._str = UNPRINTABLE  # As the interpreter itself says it, also before 3.11
-        waiting.append((shown.__cause__, None))
-        waiting.append((shown.__context__, None))
-        waiting.extend((member, None) for member in getattr(shown, "exceptions", None) or ())
+        waiting += [shown.__cause__, shown.__context__]
+        waiting.extend(getattr(shown, "exceptions", None) or ())
 
 
 def _short_stack(summary_class):

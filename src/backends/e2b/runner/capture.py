@@ -16,7 +16,9 @@ import threading
 
 ERRORS = "edge-repl-replace"
 CHUNK = 65536
-STARTS_CHILD = frozenset(("subprocess.Popen", "os.system", "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.spawn"))
+READS = 16
+SET_PIPE_SIZE = 1031  # F_SETPIPE_SZ
+PIPE_BYTES = 1 << 20
 
 
 def replace_bad(error):
@@ -27,12 +29,20 @@ def replace_bad(error):
         return codecs.lookup_error("replace")(error)
 
 
+codecs.register_error(ERRORS, replace_bad)
+make_decoder = codecs.getincrementaldecoder("utf-8")
+
+
 class Raw(io.RawIOBase):
     """The bytes under one text stream. It cannot be closed, so the stream over it stays usable."""
 
     def __init__(self, streams, name, descriptor):
-        self._streams, self._name, self._descriptor = streams, name, descriptor
-        self._decoder = codecs.getincrementaldecoder("utf-8")(ERRORS)
+        self._streams, self._descriptor = streams, descriptor
+        self._write = streams.printed
+        self._printing = name
+        self.name = "<%s>" % name
+        self._decoder = make_decoder(ERRORS)
+        self._split = False
 
     def writable(self):
         return True
@@ -46,44 +56,60 @@ class Raw(io.RawIOBase):
     def close(self):
         pass
 
+    def flush(self):
+        if not self._streams.child:
+            self._streams.flushed()
+
     def write(self, data):
-        data = bytes(data)
-        if os.getpid() != self._streams.owner:
-            view = memoryview(data)
+        if self._streams.child:
+            view = memoryview(data).cast("B")
+            size = len(view)
             while view:
-                view = view[os.write(self._descriptor, view):]
-        else:
-            self._streams.printed(self._name, self._decoder, data)
+                view = view[os.write(self._descriptor, view) :]
+            return size
+        data = bytes(data)
+        self._write(self._printing, self._decode(data))
         return len(data)
+
+    def _decode(self, data):
+        if not self._split:
+            try:
+                return data.decode()
+            except UnicodeDecodeError:
+                self._split = True
+        text = self._decoder.decode(data)
+        self._split = self._decoder.getstate()[0] != b""
+        return text
 
 
 class Streams:
     """Both streams of this process. `install` once; `restore` before and after each cell."""
 
     def __init__(self, recorder):
-        self.owner = os.getpid()
+        self.child = False
         self._recorder = recorder
+        self._lock = recorder.lock
         self._readers = {}
-        codecs.register_error(ERRORS, replace_bad)
+        self._writers = {}
+        self._poller = select.poll()
 
     def install(self):
         self._raws = {name: Raw(self, name, descriptor) for name, descriptor in (("stdout", 1), ("stderr", 2))}
         self._make_texts()
-        self._writers = {}
         for descriptor, name in ((1, "stdout"), (2, "stderr")):
             reader, writer = os.pipe()
-            self._grow(writer)
+            _grow(writer)
             os.set_blocking(reader, False)
-            self._readers[reader] = (name, codecs.getincrementaldecoder("utf-8")(ERRORS))
+            self._readers[reader] = (name, make_decoder(ERRORS))
             self._writers[descriptor] = writer
-        os.register_at_fork(before=self._flush)
-        sys.addaudithook(self._audit)
+            self._poller.register(reader, select.POLLIN)
+        os.register_at_fork(before=self.flush, after_in_child=self._in_child)
         self.restore()
         threading.Thread(target=self._pump, name="edge-repl-descriptors", daemon=True).start()
 
     def restore(self):
         """Puts streams and descriptors back where they belong, whatever the code before did to them."""
-        if self._lost(self.stdout) or self._lost(self.stderr):
+        if _lost(self.stdout) or _lost(self.stderr):
             self._make_texts()
         sys.stdout = sys.__stdout__ = self.stdout
         sys.stderr = sys.__stderr__ = self.stderr
@@ -92,24 +118,30 @@ class Streams:
             os.dup2(writer, descriptor)
 
     def drain(self):
-        """Takes what is in the pipes; for the end of a cell, when all writers that the cell waited for are done."""
-        with self._recorder.lock:
-            for reader in self._readers:
-                self._read(reader)
+        """Takes what is in the pipes; at the end of a cell, what all that it waited for has written."""
+        with self._lock:
+            self._drain()
 
     def flush(self):
-        for stream in (sys.stdout, sys.stderr, self.stdout, self.stderr):
-            try:
-                stream.flush()
-            except Exception:  # a stream of the user's that cannot be flushed has nothing for us
-                continue
+        if not self.child:
+            self.stdout.flush()
 
-    def printed(self, name, decoder, data):
+    def printed(self, name, text):
         if name == "stderr":
             self.stdout.flush()
-        with self._recorder.lock:
-            self.drain()
-            self._recorder.text(name, decoder.decode(data))
+        with self._lock:
+            self._drain()
+            self._recorder.text(name, text)
+        self._recorder.let_interrupt()
+
+    def flushed(self):
+        self._recorder.flush()
+        self._recorder.let_interrupt()
+
+    def _drain(self):
+        if self._poller.poll(0):
+            for reader in self._readers:
+                self._read(reader)
 
     def _make_texts(self):
         options = {"encoding": "utf-8", "errors": ERRORS, "line_buffering": True}
@@ -118,37 +150,19 @@ class Streams:
         self.stdin = open(os.devnull, encoding="utf-8")
         self.stdout.mode = self.stderr.mode = "w"
 
-    def _lost(self, stream):
-        try:
-            return stream.closed
-        except ValueError:  # detached
-            return True
-
-    def _audit(self, event, _arguments):
-        if event in STARTS_CHILD:
-            self._flush()
-
-    def _flush(self):
-        if os.getpid() == self.owner:
-            self.stdout.flush()
-
-    def _grow(self, writer):
-        try:
-            import fcntl
-            fcntl.fcntl(writer, 1031, 1 << 20)  # F_SETPIPE_SZ: code that holds the GIL has room to write
-        except (ImportError, OSError):
-            return
+    def _in_child(self):
+        self.child = True
 
     def _read(self, reader):
         name, decoder = self._readers[reader]
-        for _ in range(16):  # a flood must not keep the lock for ever
+        for _ in range(READS):  # a flood must not keep the lock for ever
             try:
                 data = os.read(reader, CHUNK)
             except BlockingIOError:
                 return
-            if not data:
-                return
-            self._recorder.text(name, decoder.decode(data))
+            text = decoder.decode(data)
+            if text:
+                self._recorder.text(name, text)
 
     def _pump(self):
         poller = select.poll()
@@ -157,3 +171,20 @@ class Streams:
         while True:
             poller.poll()
             self.drain()
+
+
+def _lost(stream):
+    try:
+        return stream.closed
+    except ValueError:  # detached
+        return True
+
+
+def _grow(writer):
+    """Code that writes while it holds the GIL then has room to do so."""
+    try:
+        import fcntl
+
+        fcntl.fcntl(writer, SET_PIPE_SIZE, PIPE_BYTES)
+    except (ImportError, OSError):
+        return

@@ -16,45 +16,71 @@ import pwd
 import re
 import subprocess
 import sys
+import time
 
+from . import children, figures, native, pristine, tables, threads
 from .capture import Streams
 from .language import Session
-from .pristine import own
 from .recorder import Recorder
 
 MIME = "application/vnd.edge-python-repl+json"
 INSTALL_SECONDS = 300
+REST_SECONDS = 0.02
+YIELD_SECONDS = 0.001
+STOPPED = {"name": "KeyboardInterrupt", "message": "", "traceback": "KeyboardInterrupt"}
 
 
 class Kernel:
     def __init__(self, shell, settings):
         self.shell = shell
         self.nonce = settings["nonce"]
-        self.pid = os.getpid()
-        self.armed = self.interrupted = False
+        self.armed = self.resting = self.interrupted = False
         self.recorder = Recorder()
         self.streams = Streams(self.recorder)
         self.publisher = shell.display_pub.publish
         self.input = getattr(getattr(shell, "kernel", None), "_sys_raw_input", None) or builtins.input
         self.session = Session(self.emit)
+        self.session.at_cell_end = self.at_cell_end
         self.display_hook = sys.displayhook
-        figures = own("figures")
-        figures.install(self.emit)
-        self.session.at_cell_end = figures.show_open_figures
+        self.damaged = pristine.whole_builtins()
         self.loops = Loops()
+        self.damaged.__enter__()
+
+    def prepare_libraries(self):
+        children.Definitions(self.session.main)
+        children.flush_before_programs(self.streams.flush)
+        figures.install(self.emit)
+        native.install()
+        tables.install()
+        threads.install()
+
+    # Output
 
     def publish(self, text):
-        self.publisher({MIME: text})
+        """Sends a message; the pause lets the thread that does so run before code that keeps the others out."""
+        with pristine.whole_builtins():
+            self.publisher({MIME: text})
+        if self.armed:
+            time.sleep(YIELD_SECONDS)
 
     def foreign(self, data=None, metadata=None, **_options):
         """What libraries show through IPython itself; takes the place of the shell's own publisher."""
-        self.streams.flush()
-        self.recorder.display("display_data", {mime: as_text(mime, item) for mime, item in (data or {}).items()})
+        self.emit("display_data", {mime: as_text(mime, item) for mime, item in (data or {}).items()})
 
     def emit(self, kind, data):
+        if self.streams.child:
+            return
         self.streams.flush()
-        self.streams.drain()
-        self.recorder.display(kind, data)
+        with self.recorder.lock:
+            self.streams.drain()
+            self.recorder.display(kind, data)
+        self.recorder.let_interrupt()
+
+    def at_cell_end(self):
+        if "matplotlib.pyplot" in sys.modules and not self.streams.child:
+            figures.show_open_figures(draw=not isinstance(sys.exc_info()[1], KeyboardInterrupt))
+
+    # Cells
 
     def run(self, text):
         """Runs a cell once: the same cell asked for again only has its output sent again."""
@@ -65,48 +91,93 @@ class Kernel:
             return None
         self.recorder.begin(request["cell"], request["head"], request["tail"], self.publish)
         self.streams.restore()
+        self.interrupted = False
+        result = {"status": "error", "error": STOPPED}
         with self.loops:
-            done = self.guarded(request)
-        if os.getpid() != self.pid:
-            self.streams.flush()
-            os._exit(0)  # a child that user code forked and did not end
+            try:
+                result = self.guarded(request)
+            except BaseException:  # an interrupt in the few lines of ours around the cell
+                self.armed = False
+        if self.streams.child:
+            self.end_child(result)
+        native.flush_after_imports()
+        self.streams.restore()
         self.streams.flush()
         self.streams.drain()
-        self.streams.restore()
-        self.recorder.end({"type": "done", "cwd": folder(), "interrupted": self.interrupted, **done})
+        self.recorder.end({"type": "done", "cwd": folder(), "interrupted": self.interrupted, **result})
+        self.rest()
         return None
 
     def guarded(self, request):
-        """Runs the code with builtins and signals as a plain interpreter has them."""
+        """Runs the code with builtins, hooks and signals as a plain interpreter has them."""
         hidden = {"input": self.input, "exit": Quitter("exit"), "quit": Quitter("quit")}
         before = {name: getattr(builtins, name, None) for name in hidden}
-        for name, value in hidden.items():
-            setattr(builtins, name, value)
+        builtins.__dict__.update(hidden)
+        self.damaged.__exit__()
         sys.displayhook = self.display_hook  # IPython puts its own in place for each cell, and back afterwards
         handler = _signal.signal(_signal.SIGINT, self.on_interrupt)
-        self.interrupted, self.armed = False, True
         try:
+            self.armed = True
             limit = request["head"] + request["tail"]
             return self.session.run(request["code"], request["number"], request["path"], limit)
-        except KeyboardInterrupt:  # it came when no code of the user ran any more
-            return {"status": "ok"}
         finally:
             self.armed = False
             _signal.signal(_signal.SIGINT, handler)
+            self.damaged.__enter__()
             for name, value in before.items():
-                if getattr(builtins, name, None) is hidden[name]:
-                    setattr(builtins, name, value)
+                if builtins.__dict__.get(name) is hidden[name]:
+                    builtins.__dict__[name] = value
 
-    def on_interrupt(self, signal_number, frame):
-        if os.getpid() != self.pid:
+    def on_interrupt(self, _number, _frame):
+        if self.streams.child:
             raise KeyboardInterrupt
-        if self.armed:
+        if self.armed or self.resting:
             self.interrupted = True
-            self.recorder.lock.on_interrupt(signal_number, frame)
+            self.recorder.on_interrupt()
+
+    def end_child(self, result):
+        """A process that user code has forked, and that came to the end of the cell, ends here as a script would."""
+        status = 0
+        if result["status"] != "ok":
+            error = self.session.last_error
+            status = 1
+            if isinstance(error, SystemExit):
+                status = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
+            else:
+                sys.stderr.write(result["error"]["traceback"] + "\n")
+        try:
+            self.streams.stdout.flush()
+        finally:
+            os._exit(status & 255)
 
     def refuse(self, request, message):
         item = {"type": "done", "status": "refused", "code": "INTERNAL", "message": message, "cwd": folder()}
         self.publish(json.dumps({"cell": request["cell"], "seq": request["from"], "items": [item]}))
+
+    # Between cells
+
+    def rest(self):
+        """Lets the tasks that cells have left in their event loop go on while the kernel's own loop has nothing to do."""
+        cells = self.session.loop
+        if cells is not None and self.loops.loop is not None and cells.has_tasks():
+            self.loops.loop.call_later(REST_SECONDS, self.rest_once)
+
+    def rest_once(self):
+        cells = self.session.loop
+        if self.armed or not cells.has_tasks():
+            return
+        handler = _signal.signal(_signal.SIGINT, self.on_interrupt)
+        with self.loops:
+            self.resting = True
+            try:
+                cells.loop.call_soon(cells.loop.stop)
+                cells.loop.run_forever()
+            except BaseException:  # an interrupt; what a task raises stays in the task
+                self.interrupted = False
+            finally:
+                self.resting = False
+                _signal.signal(_signal.SIGINT, handler)
+        self.rest()
 
 
 class Quitter:
@@ -187,8 +258,9 @@ def prepare(kernel, settings):
         sys.path.insert(0, "")
     kernel.streams.install()
     kernel.recorder.start_ticker()
+    kernel.prepare_libraries()
     if failed:
-        kernel.recorder.text("stderr", failed)
+        kernel.streams.printed("stderr", failed)
     return {
         "type": "ready", "python": "%d.%d.%d" % sys.version_info[:3], "executable": sys.executable,
         "user": pwd.getpwuid(os.getuid()).pw_name, "pid": os.getpid(), "cwd": folder(), "kernel": identity,
