@@ -16,12 +16,12 @@ import { createLeaseLocks, type Lease, type Locks } from "../../src/store/locks.
 import { isGone, thisHolder } from "./fs-holder.ts";
 import { escapeName } from "./fs-paths.ts";
 
-/** How often the holder of a lock shows by the time of its file that it lives. */
-const HEARTBEAT_MS = 5_000;
-/** A lock without a sign of life for so long is broken. Four heartbeats: a holder may be too busy for some of them. */
+/** A lock without a sign of life for so long is broken. */
 const SILENT_MS = 20_000;
-/** And looked at so often meanwhile: the time that a machine slept through counts little. */
-const SILENT_LOOKS = 200;
+/** How many signs of life a holder gives in that time: it may be too busy for some of them. */
+const SIGNS = 4;
+/** How often a silent lock must have been looked at meanwhile: the time that a machine slept through counts little. */
+const LOOKS_PER_SECOND = 10;
 /** The file of a process that is not known to be gone is removed after this. */
 const LEFTOVER_MS = 86_400_000;
 const MAX_WATCHED = 10_000;
@@ -32,7 +32,7 @@ const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 type Look = { readonly time: number; readonly text: string };
 type Watched = Look & { readonly since: number; looks: number };
 /** `mine` is the file that names this process: a lock it holds is a second link to it. */
-type Context = { readonly mine: string; readonly watched: Map<string, Watched> };
+type Context = { readonly mine: string; readonly silentMs: number; readonly watched: Map<string, Watched> };
 
 /**
  * Locks between processes by files in `folder`, which exist while the lock is held. The lock of a process that is gone
@@ -43,11 +43,12 @@ type Context = { readonly mine: string; readonly watched: Map<string, Watched> }
  * moment and takes no inode, which is several times faster.
  * @throws The error of the file system when `folder` cannot be made.
  */
-export function createFileLocks(folder: string): Locks {
+export function createFileLocks(folder: string, silentMs = SILENT_MS): Locks {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   removeLeftovers(folder);
   const context: Context = {
     mine: join(folder, `${process.pid}-${crypto.randomUUID()}.holder`),
+    silentMs,
     watched: new Map(),
   };
   return createLeaseLocks(async (key) => acquire(context, join(folder, `${nameOf(key)}.lock`)));
@@ -64,13 +65,13 @@ function acquire(context: Context, path: string): Lease | undefined {
   const heartbeat = setInterval(() => {
     ignoring("all", () => touch(path));
     sign = performance.now();
-  }, HEARTBEAT_MS);
+  }, context.silentMs / SIGNS);
   heartbeat.unref();
   return {
     async release() {
       clearInterval(heartbeat);
       // After a long silence another process may have broken this lock, and have its own there now.
-      const wasSilent = performance.now() - sign > SILENT_MS / 2;
+      const wasSilent = performance.now() - sign > context.silentMs / 2;
       ignoring("all", () => {
         if (!wasSilent || look(path).text === thisHolder()) unlinkSync(path);
       });
@@ -79,7 +80,7 @@ function acquire(context: Context, path: string): Lease | undefined {
 }
 
 /** Is the lock's holder gone, as far as can be known? */
-function isAbandoned({ watched }: Context, path: string, seen: Look): boolean {
+function isAbandoned({ watched, silentMs }: Context, path: string, seen: Look): boolean {
   if (isGone(seen.text)) return true;
   const before = watched.get(path);
   if (before === undefined || !isSame(before, seen)) {
@@ -88,7 +89,7 @@ function isAbandoned({ watched }: Context, path: string, seen: Look): boolean {
     return false;
   }
   before.looks += 1;
-  return before.looks > SILENT_LOOKS && performance.now() - before.since > SILENT_MS;
+  return before.looks > (silentMs / 1_000) * LOOKS_PER_SECOND && performance.now() - before.since > silentMs;
 }
 
 /**

@@ -58,14 +58,14 @@ export function createRedisDriver(client: Redis): Driver {
 }
 
 /** Locks by keys that expire; their holder renews them and only their holder can remove them. */
-export function createRedisLocks(client: Redis): Locks {
+export function createRedisLocks(client: Redis, leaseMs = LEASE_MS): Locks {
   return createLeaseLocks(async (key): Promise<Lease | undefined> => {
     const name = `${PREFIX}lock:${key}`;
     const token = crypto.randomUUID();
-    if ((await client.set(name, token, "PX", LEASE_MS, "NX")) === null) return undefined;
+    if ((await client.set(name, token, "PX", leaseMs, "NX")) === null) return undefined;
     const renewal = setInterval(() => {
-      client.eval(RENEW, 1, name, token, LEASE_MS).catch(() => {}); // The next renewal tries again.
-    }, LEASE_MS / 3);
+      client.eval(RENEW, 1, name, token, leaseMs).catch(() => {}); // The next renewal tries again.
+    }, leaseMs / 3);
     return {
       async release() {
         clearInterval(renewal);
