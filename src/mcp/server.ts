@@ -54,7 +54,8 @@ export type McpDependencies = {
  */
 export function createServerFactory(dependencies: McpDependencies): McpServerFactory {
   return ({ authInfo }) => {
-    const identity = identityOf(authInfo);
+    // Asked for each request: within a connection the caller's token, its scopes and `defer` change.
+    const who = ({ http }: ServerContext): RequestIdentity => identityOf(http?.authInfo ?? authInfo);
     const { service } = dependencies;
     const server = new Server(SERVER_INFO, {
       capabilities: CAPABILITIES,
@@ -63,15 +64,18 @@ export function createServerFactory(dependencies: McpDependencies): McpServerFac
     });
     server.setRequestHandler("tools/list", () => ({ tools: TOOL_LIST }));
     server.setRequestHandler("tools/call", ({ params }, context) => {
+      const identity = who(context);
       const work = callTool(dependencies, identity, params.name, params.arguments, context);
       identity.defer?.(work.catch(() => undefined));
       return work;
     });
-    server.setRequestHandler("resources/list", async () => ({
-      resources: await listResources(service, identity.caller),
+    server.setRequestHandler("resources/list", async (_request, context) => ({
+      resources: await listResources(service, who(context).caller),
     }));
     server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: RESOURCE_TEMPLATES }));
-    server.setRequestHandler("resources/read", ({ params }) => readResource(service, identity.caller, params.uri));
+    server.setRequestHandler("resources/read", ({ params }, context) =>
+      readResource(service, who(context).caller, params.uri),
+    );
     return server;
   };
 }

@@ -2,12 +2,13 @@ import { once } from "node:events";
 import { createServer, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
-import { createMcpHandler, Server } from "@modelcontextprotocol/server";
-import { type AuthDependencies, createAuthenticator } from "../../src/auth/authenticator.ts";
-import { hasScope, type Principal } from "../../src/auth/principal.ts";
-import { parseAuthSettings } from "../../src/auth/settings.ts";
+import { Server } from "@modelcontextprotocol/server";
+import { type App, createApp } from "../../src/app.ts";
+import type { AuthDependencies } from "../../src/auth/authenticator.ts";
+import { parseConfig } from "../../src/config.ts";
+import type { SessionService } from "../../src/sessions/service.ts";
 
-/** A server behind the authenticator, whose two tools only tell who called. */
+/** The product's HTTP surface with two tools that only tell who called. */
 export type GuardedServer = {
   readonly origin: string;
   readonly mcp: string;
@@ -45,40 +46,33 @@ export async function startGuardedServer(settings: Readonly<Record<string, strin
   return guarded;
 }
 
-type App = { fetch(request: Request): Promise<Response>; close(): Promise<void> };
-
-/** The smallest app around the authenticator: metadata, who is calling, the scope of a call, then MCP. */
-function createGuardedApp(settings: Readonly<Record<string, string>>, dependencies: Partial<AuthDependencies>): App {
-  const authenticator = createAuthenticator(parseAuthSettings(settings), dependencies);
-  const handler = createMcpHandler(({ authInfo }) => whoAmI(authInfo));
-  return {
-    close: () => handler.close(),
-    async fetch(request) {
-      const metadata = authenticator.metadata(request);
-      if (metadata !== undefined) return metadata;
-      const principal = await authenticator.authenticate(request);
-      if (principal instanceof Response) return principal;
-      const parsedBody = request.method === "POST" ? await request.json() : undefined;
-      const needed = parsedBody?.params?.name === "run_code" ? "repl:run" : "repl:read";
-      if (!hasScope(principal, needed)) return authenticator.insufficientScope("/mcp", needed);
-      return handler.fetch(request, { parsedBody, authInfo: authInfoOf(principal) });
-    },
-  };
-}
-
-function authInfoOf({ owner, name, scopes, authInfo }: Principal): NonNullable<Principal["authInfo"]> {
-  const identity = { caller: { owner, name }, scopes };
-  return { token: "", clientId: name, scopes: [...scopes], ...authInfo, extra: { identity } };
+/** The product's whole HTTP surface, over a factory of ours in place of Python sessions. */
+function createGuardedApp(
+  settings: Readonly<Record<string, string>>,
+  authDependencies: Partial<AuthDependencies>,
+): App {
+  return createApp({
+    config: parseConfig(settings),
+    // Not reached: the factory replaces all that would use it.
+    service: {} as SessionService,
+    settings: { structured: "full", echo: true, replyChars: 1000 },
+    log: () => undefined,
+    bind: "127.0.0.1",
+    factory: whoAmI,
+    authDependencies,
+  });
 }
 
 /** `list_sessions` needs `repl:read`, `run_code` needs `repl:run`; both answer with the caller. */
-function whoAmI(authInfo: unknown): Server {
+function whoAmI(): Server {
   const server = new Server({ name: "who-am-i", version: "1.0.0" }, { capabilities: { tools: {} } });
   const inputSchema = { type: "object" } as const;
   server.setRequestHandler("tools/list", () => ({
     tools: ["list_sessions", "run_code"].map((name) => ({ name, inputSchema })),
   }));
-  server.setRequestHandler("tools/call", () => ({ content: [{ type: "text", text: JSON.stringify(authInfo) }] }));
+  server.setRequestHandler("tools/call", (_request, { http }) => ({
+    content: [{ type: "text", text: JSON.stringify(http?.authInfo) }],
+  }));
   return server;
 }
 
