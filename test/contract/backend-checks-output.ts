@@ -67,7 +67,7 @@ export const OUTPUT_CHECKS: readonly BackendCheck[] = [
       {
         run: "import warnings\nwarnings.warn('careful')",
         stderr: like(
-          /^\S+:2: UserWarning: careful\n {2}warnings\.warn\('careful'\)\n$/,
+          /^<(?:stdin|block 1)>:2: UserWarning: careful\n {2}warnings\.warn\('careful'\)\n$/,
           "<stdin>:2: UserWarning: careful\n  warnings.warn('careful')\n",
         ),
       },

@@ -50,7 +50,7 @@ function callFaults(step: Step, fault: MakeFault): Fault[] {
   if ("install" in step) {
     return [
       fault("says nothing", { lines: [] }),
-      fault("another version", { install: { installed: ["contract-probe 9"], replaced: [] } }),
+      fault("another version", { install: { installed: ["other 9"], replaced: [] } }),
     ];
   }
   return [];
