@@ -3,11 +3,9 @@
 from .pristine import BUILTINS as __builtins__
 
 import os
-import posix
 import sys
 
 from . import links, sources
-from .hooks import when_imported
 from .pristine import stdlib
 
 MOST_VALUE_BYTES = 1 << 20
@@ -34,26 +32,28 @@ _restore(globals(), *pickle.loads(%r))
 """
 
 
-class Definitions:
-    """The imports, functions and classes of the cells that ran, so that new processes can unpickle `__main__.f`."""
+def prepare_spawn(module, main):
+    """Lets new processes unpickle what is defined in `main`."""
+    program = _Program(main)
+    original = module.get_preparation_data
+
+    def get_preparation_data(name):
+        data = original(name)
+        if "init_main_from_name" not in data and "init_main_from_path" not in data:
+            data["init_main_from_path"] = program.write()
+        return data
+
+    module.get_preparation_data = get_preparation_data
+
+
+class _Program:
+    """A program with the imports, functions and classes of the cells that ran, and plain variables."""
 
     def __init__(self, main):
         self.main = main
         self.descriptor = None
-        when_imported("multiprocessing.spawn", self._prepare_spawn)
 
-    def _prepare_spawn(self, module):
-        original = module.get_preparation_data
-
-        def get_preparation_data(name):
-            data = original(name)
-            if "init_main_from_name" not in data and "init_main_from_path" not in data:
-                data["init_main_from_path"] = self._write_main()
-            return data
-
-        module.get_preparation_data = get_preparation_data
-
-    def _write_main(self):
+    def write(self):
         """Returns the path of the program. It lies in no folder and lives as long as this process."""
         pickle = stdlib("pickle")
         text = _PROGRAM % pickle.dumps((self._values(pickle), self._definitions()), 4)
@@ -130,26 +130,12 @@ def _open_nameless():
     return descriptor, path
 
 
-def flush_before_programs(flush):
+def prepare_subprocess(module, flush):
     """Calls `flush` before a program is started that writes to the same descriptors."""
-    system = posix.system
+    execute = module.Popen._execute_child
 
-    def flushing_system(command):
+    def _execute_child(self, *positional, **named):
         flush()
-        return system(command)
+        return execute(self, *positional, **named)
 
-    flushing_system.__doc__ = system.__doc__
-    flushing_system.__module__ = "posix"
-    flushing_system.__name__ = flushing_system.__qualname__ = "system"
-    os.system = posix.system = flushing_system  # In both, or it could not be pickled
-
-    def prepare_subprocess(module):
-        execute = module.Popen._execute_child
-
-        def _execute_child(self, *positional, **named):
-            flush()
-            return execute(self, *positional, **named)
-
-        module.Popen._execute_child = _execute_child
-
-    when_imported("subprocess", prepare_subprocess)
+    module.Popen._execute_child = _execute_child

@@ -35,17 +35,17 @@ def normalise(source):
     return source.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def compile_cell(source, filename):
-    """Compiles `source`, whose lines end with a line feed.
+def compile_cell(source, filename, script=False):
+    """Compiles `source`, whose lines end with a line feed; a `script` shows no last value and holds no magics.
 
     Raises SyntaxError (with the line's text, where there is one), and ValueError or UnicodeEncodeError for text
     that cannot be source. Nothing of the cell has run then.
     """
     try:
-        return _compile(source, _parse(source, filename), filename)
+        return _compile(source, _parse(source, filename), filename, script)
     except SyntaxError as error:
         failure = error
-    if _may_hold_magics(source):
+    if not script and _may_hold_magics(source):
         translated = own("magics").translate(source, filename)
         if translated is not None:
             return _compile(translated, _parse(translated, filename), filename)
@@ -107,10 +107,10 @@ def _move_up(tree):
             waiting.extend(item for item in items if hasattr(item, "_fields"))
 
 
-def _compile(source, tree, filename):
+def _compile(source, tree, filename, script=False):
     body = tree.body
     last = None
-    if body and isinstance(body[-1], Expr):
+    if body and isinstance(body[-1], Expr) and not script:
         last = body.pop()
     codes = []
     flags = PyCF_ALLOW_TOP_LEVEL_AWAIT

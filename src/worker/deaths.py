@@ -5,7 +5,6 @@ from .pristine import BUILTINS as __builtins__
 import _signal
 import os
 
-BROKEN = "protocol broken by the code that ran"
 ABORTED = "killed because it did not stop"
 
 
@@ -21,7 +20,13 @@ def _oom_kills():
     return None
 
 
-_kills_at_start = _oom_kills()
+def note_state():
+    """Is called early: only what the system kills after that may have to do with the kernel."""
+    global _kills_before
+    _kills_before = _oom_kills()
+
+
+_kills_before = None
 
 
 def describe(status, aborted=False):
@@ -34,7 +39,7 @@ def describe(status, aborted=False):
         return "exited with code %d" % os.WEXITSTATUS(status)
     number = os.WTERMSIG(status)
     text = "killed by " + _signal_name(number)
-    if number == _signal.SIGKILL and (_kills_at_start is None or _oom_kills() != _kills_at_start):
+    if number == _signal.SIGKILL and (_kills_before is None or _oom_kills() != _kills_before):
         text += ", out of memory is likely"
     return text
 

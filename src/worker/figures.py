@@ -2,14 +2,11 @@
 
 from .pristine import BUILTINS as __builtins__
 
-import os
 import sys
 
 from . import display
-from .hooks import when_imported
 from .pristine import stdlib
 
-_emit = None
 _CJK_FONTS = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
@@ -42,22 +39,14 @@ _CJK_FONTS = (
 )
 
 
-def install(emit):
-    """`emit(kind, bundle)` shows a bundle. The environment tells matplotlib, also that of children, to draw in memory."""
-    global _emit
-    _emit = emit
-    os.environ["MPLBACKEND"] = "Agg"
-    when_imported("matplotlib.pyplot", _prepare_pyplot)
-    when_imported("PIL.ImageShow", _prepare_image_show)
-
-
-def _prepare_pyplot(pyplot):
+def prepare_pyplot(pyplot, emit):
+    """Lets `plt.show()` show and close all open figures; adds a font."""
     original = pyplot.show
 
     def show(*positional, **options):
         if pyplot.get_backend().lower() != "agg":
             return original(*positional, **options)
-        return show_open_figures()
+        return show_open_figures(emit)
 
     show.__doc__ = original.__doc__
     pyplot.show = show
@@ -73,18 +62,18 @@ def _add_cjk_font(matplotlib):
         matplotlib.rcParams["font.family"] = ["sans-serif", found]
 
 
-def _prepare_image_show(module):
+def prepare_image_show(module, emit):
     class Viewer(module.Viewer):
         """Shows what `Image.show()` is called for."""
 
         def show(self, image, **options):
-            _emit("display_data", display.bundle_of(image))
+            emit("display_data", display.bundle_of(image))
             return 1
 
     module.register(Viewer, 0)
 
 
-def show_open_figures(draw=True):
+def show_open_figures(emit, draw=True):
     """Shows each open figure that holds anything, in the order they were made, and closes all."""
     helpers = sys.modules.get("matplotlib._pylab_helpers")
     if helpers is None:
@@ -95,7 +84,7 @@ def show_open_figures(draw=True):
             if draw and not _is_empty(figure):
                 bundle = {"text/plain": repr(figure)}
                 display.add_picture(bundle, "image/png", _draw(figure))
-                _emit("display_data", bundle)
+                emit("display_data", bundle)
     finally:
         helpers.Gcf.destroy_all()
 

@@ -27,6 +27,15 @@ def answer(frame, cwd, root):
     return reply
 
 
+def refusal(path, cwd, root):
+    """Returns `(code, message)` when a cell may not run the file `path`, else None."""
+    try:
+        _resolve(path, cwd, root)
+    except _Refused as error:
+        return error.code, str(error)
+    return None
+
+
 def _resolve(path, cwd, root):
     if not path or "\0" in path:
         raise _Refused(_NOT_FOUND, "The path %r names no file" % path)

@@ -25,6 +25,7 @@ class _Cell:
         self.number = number
         self.path = path
         self.filename = None
+        self.is_script = False
         self.script = None
 
 
@@ -107,7 +108,7 @@ class Session:
             cell.filename = sources.add_source(cell.source, cell.number)
         else:
             self._read_file(cell)
-        return compile_cell(cell.source, cell.filename)
+        return compile_cell(cell.source, cell.filename, script=cell.is_script)
 
     def _prepare(self):
         """Undoes what the last cell may have done to what this one needs."""
@@ -129,6 +130,7 @@ class Session:
             cell.filename = sources.add_source(cell.source, cell.number)
         else:
             cell.filename = full
+            cell.is_script = True
             sources.add_file(full)
         cell.script = scripts.Running(self.main, cell.path, full)
 
@@ -148,7 +150,7 @@ class Session:
         sys.setrecursionlimit(max(limit, 3000))
         try:
             described = own("tracebacks").describe_error(
-                error, cell.filename, lambda told: own("hints").hint_for(told, cell.source)
+                error, None if cell.is_script else cell.filename, lambda told: own("hints").hint_for(told, cell.source)
             )
         finally:
             sys.setrecursionlimit(limit)

@@ -16,7 +16,15 @@ def _private_package():
     package = type(sys)("_edge_repl")
     package.__path__ = [folder]
     package.__package__ = "_edge_repl"
+    package.bytecode = _bytecode_folder()
     sys.modules["_edge_repl"] = package
+    return package
+
+
+def _bytecode_folder():
+    """Returns where this package's bytecode is kept, since its own folder is often read-only; None for nowhere."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME") or "", ".cache")
+    return os.path.join(cache, "edge-python-repl") if os.path.isabs(cache) else None
 
 
 def _settings():
@@ -41,17 +49,21 @@ def _split():
 
 
 def main():
-    _private_package()
+    package = _private_package()
     settings = _settings()
     pid, ends, tag = _split()
+    usual = sys.pycache_prefix, sys.dont_write_bytecode
+    if package.bytecode:
+        sys.pycache_prefix, sys.dont_write_bytecode = package.bytecode, False
     if pid:
-        from _edge_repl.monitor import run_monitor
-
-        run_monitor(pid, ends, tag, settings)
+        from _edge_repl.monitor import run_monitor as run
     else:
-        from _edge_repl.kernel import run_kernel
-
-        run_kernel(ends, tag, settings)
+        from _edge_repl.kernel import run_kernel as run
+    sys.pycache_prefix, sys.dont_write_bytecode = usual
+    if pid:
+        run(pid, ends, tag, settings)
+    else:
+        run(ends, tag, settings)
 
 
 main()

@@ -9,10 +9,12 @@ import select
 import sys
 import time
 
-from . import deaths, links, tree
+from . import links, tree
 from .frames import take_frames, to_frame
 from .output import CellOutput, Tail
+from .pristine import own
 
+BROKEN = "protocol broken by the code that ran"
 LATE_BYTES = 8192
 STDOUT_PIPE_BYTES = 262144
 BUNDLE_SECONDS = 0.05
@@ -141,6 +143,7 @@ class Monitor:
     def _become_subreaper(self):
         self.subreaper_at = None
         tree.become_subreaper()
+        own("deaths").note_state()
 
     # Server
 
@@ -184,10 +187,8 @@ class Monitor:
                 self._ack(number)
 
     def _file_operation(self, frame):
-        from . import files
-
         root = self.settings.get("EDGE_REPL_ROOT")
-        self.send(files.answer(frame, self._kernel_cwd(), root))
+        self.send(own("files").answer(frame, self._kernel_cwd(), root))
 
     def _kernel_cwd(self):
         try:
@@ -203,12 +204,26 @@ class Monitor:
         self._drain()
         for name, text, dropped in self.late.take():
             self._send_stream(frame["id"], name, text, dropped, late=True)
+        path = frame.get("path")
+        if path is not None and self._refuse(frame["id"], path):
+            return
         output = CellOutput(frame["head"], frame["tail"], self._send_printed)
         self.cell = _Cell(frame["id"], output)
         shown = frame["head"] + frame["tail"]
-        self._command((frame["id"], frame["code"], frame["number"], frame.get("path"), shown))
+        self._command((frame["id"], frame["code"], frame["number"], path, shown))
         if self.subreaper_at is None and self.settings.pop("subreaper", "wanted") == "wanted":
             self.subreaper_at = time.monotonic() + 0.02
+
+    def _refuse(self, number, path):
+        root = self.settings.get("EDGE_REPL_ROOT")
+        if not root:
+            return False
+        refusal = own("files").refusal(path, self._kernel_cwd(), root)
+        if refusal is None:
+            return False
+        code, message = refusal
+        self.send({"type": "done", "id": number, "status": "refused", "code": code, "message": message, "cwd": self.cwd})
+        return True
 
     def _command(self, message):
         body = marshal.dumps(message) if message else b""
@@ -275,7 +290,7 @@ class Monitor:
         except BlockingIOError:
             return
         except ValueError:
-            self._end_kernel(detail=deaths.BROKEN)
+            self._end_kernel(detail=BROKEN)
         if not data:
             self._on_reports_closed()
         for message in messages:
@@ -290,7 +305,7 @@ class Monitor:
             time.sleep(0.005)
         if self.pid in self.statuses:
             self._end_kernel()
-        self._end_kernel(detail=deaths.BROKEN)
+        self._end_kernel(detail=BROKEN)
 
     def _on_report(self, message):
         kind = message[0]
@@ -411,7 +426,7 @@ class Monitor:
             cell_id = self.cell.id
             self.cell.output.finish()
         if self.closing_at is None:
-            detail = detail or deaths.describe(self.statuses.get(self.pid), aborted)
+            detail = detail or own("deaths").describe(self.statuses.get(self.pid), aborted)
             self.send({"type": "died", "id": cell_id, "detail": detail, "aborted": aborted})
         os.set_blocking(1, True)
         self._on_server_writable(0)

@@ -14,13 +14,14 @@ from _thread import get_ident
 BUILTINS = dict(vars(builtins))
 __builtins__ = BUILTINS
 
-PACKAGE = "_edge_repl"
+PACKAGE = __package__
 _FOLDER = os.path.dirname(os.__file__)
 _PATHS = [
     entry
     for entry in sys.path
     if entry == _FOLDER or os.path.basename(entry) == "lib-dynload" or (entry.endswith(".zip") and not os.path.isfile(entry))
 ]
+_BYTECODE = getattr(sys.modules[PACKAGE], "bytecode", None)  # See main.py
 _own = {}
 _genuine = {}
 
@@ -29,9 +30,15 @@ def own(name):
     """Returns module `name` of this package, importing it at its first use."""
     full = PACKAGE + "." + name
     if full not in _own:
+        usual = sys.pycache_prefix, sys.dont_write_bytecode
         with whole_builtins():
             sys.modules.update(_own)
-            __import__(full)
+            if _BYTECODE:
+                sys.pycache_prefix, sys.dont_write_bytecode = _BYTECODE, False
+            try:
+                __import__(full)
+            finally:
+                sys.pycache_prefix, sys.dont_write_bytecode = usual
         _own.update([(key, module) for key, module in sys.modules.items() if key.partition(".")[0] == PACKAGE])
     return _own[full]
 

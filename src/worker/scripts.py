@@ -18,7 +18,10 @@ class Refused(Exception):
 
 def read_script(path):
     """Returns `(absolute path, source)`; `path` starts at the current directory. Raises Refused."""
-    full = os.path.abspath(path)
+    try:
+        full = os.path.abspath(path)
+    except OSError:
+        raise Refused("FILE_NOT_FOUND", "There is no file %s; the current folder is gone" % path) from None
     data = _read(path, full)
     if full.lower().endswith(".ipynb"):
         return full, _notebook_source(path, data)
@@ -30,7 +33,7 @@ def _read(path, full):
         raise Refused("FILE_NOT_FOUND", "There is no file %r" % path)
     try:
         if not os.path.exists(full):
-            raise Refused("FILE_NOT_FOUND", "There is no file %s; paths start at %s" % (path, _cwd()))
+            raise Refused("FILE_NOT_FOUND", "There is no file %s; relative paths start at %s" % (path, os.getcwd()))
         if os.path.isdir(full):
             raise Refused("FILE_UNREADABLE", "%s is a folder; name a Python file" % path)
         if not os.path.isfile(full):
@@ -39,13 +42,6 @@ def _read(path, full):
             return file.read()
     except OSError as error:
         raise Refused("FILE_UNREADABLE", "%s cannot be read: %s" % (path, error.strerror or error)) from error
-
-
-def _cwd():
-    try:
-        return os.getcwd()
-    except OSError:
-        return "a folder that is gone"
 
 
 def _decode(path, data):

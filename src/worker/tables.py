@@ -2,7 +2,6 @@
 
 from .pristine import BUILTINS as __builtins__
 
-from .hooks import when_imported
 from .pristine import stdlib
 
 MIME = "application/vnd.dataresource+json"
@@ -12,19 +11,14 @@ MOST_CELLS = 20000
 MOST_CHARACTERS = 262144
 
 
-def install():
-    when_imported("pandas", _prepare_pandas)
-    when_imported("polars", _prepare_polars)
-
-
-def _prepare_pandas(pandas):
+def prepare_pandas(pandas):
     """Shows more columns than pandas does by default, in `print` too; options that were set stay."""
     for name, usual, wanted in (("display.max_columns", (0, 20), MOST_COLUMNS), ("display.width", (80,), MOST_WIDTH)):
         if pandas.get_option(name) in usual:
             pandas.set_option(name, wanted)
 
 
-def _prepare_polars(polars):
+def prepare_polars(polars):
     polars.Config.set_tbl_cols(MOST_COLUMNS)
     polars.Config.set_tbl_width_chars(MOST_WIDTH)
 

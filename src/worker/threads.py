@@ -5,15 +5,10 @@ from .pristine import BUILTINS as __builtins__
 import sys
 from _thread import get_ident
 
-from .hooks import when_imported
 from .pristine import own
 
 
-def install():
-    when_imported("threading", _prepare_threading)
-
-
-def _prepare_threading(module):
+def prepare_threading(module):
     module.excepthook = _show
 
 

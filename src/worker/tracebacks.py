@@ -56,7 +56,7 @@ def shorten(text, limit):
     if len(text) <= limit:
         return text
     half = limit // 2
-    return "%s\n... [%d characters left out] ...\n%s" % (text[:half], len(text) - 2 * half, text[-half:])
+    return "%s\n... [%d characters omitted] ...\n%s" % (text[:half], len(text) - 2 * half, text[-half:])
 
 
 # Frames
@@ -66,7 +66,7 @@ def is_ours(frame):
     return frame.f_globals.get("__package__") == PACKAGE
 
 
-def clean(error, seen=None):
+def clean(error):
     """Takes frames of ours out of the tracebacks of `error` and of all that it refers to."""
     waiting = [error]
     seen = set()
@@ -124,7 +124,7 @@ def _format(error, filename):
     if filename in cache:
         cache[CURRENT] = cache[filename]
     try:
-        _adapt(shown, error, filename, traceback.StackSummary)
+        _adapt(shown, filename, traceback.StackSummary)
         return "".join(shown.format())
     finally:
         cache.pop(CURRENT, None)
@@ -132,12 +132,13 @@ def _format(error, filename):
             cache[CURRENT] = before
 
 
-def _adapt(shown, error, filename, summary_class):
+def _adapt(shown, filename, summary_class):
     """Renames the current cell and shortens long stacks, in `shown` and in all that it refers to."""
-    waiting = [(shown, error)]
+    short_stack = _short_stack(summary_class)
+    waiting = [shown]
     seen = set()
     while waiting:
-        shown, error = waiting.pop()
+        shown = waiting.pop()
         if shown is None or id(shown) in seen:
             continue
         seen.add(id(shown))
@@ -145,14 +146,13 @@ def _adapt(shown, error, filename, summary_class):
             for frame in shown.stack:
                 if frame.filename == filename:
                     frame.filename = CURRENT
-            shown.stack = _short_stack(summary_class)(shown.stack)
+            shown.stack = short_stack(shown.stack)
         if getattr(shown, "filename", None) == filename:
             shown.filename = CURRENT
         if str(getattr(shown, "_str", "")).startswith("<unprintable "):
             shown._str = UNPRINTABLE  # As the interpreter itself says it, also before 3.11
-        waiting.append((shown.__cause__, None))
-        waiting.append((shown.__context__, None))
-        waiting.extend((member, None) for member in getattr(shown, "exceptions", None) or ())
+        waiting += [shown.__cause__, shown.__context__]
+        waiting.extend(getattr(shown, "exceptions", None) or ())
 
 
 def _short_stack(summary_class):
