@@ -43,7 +43,12 @@ export interface KernelFiles {
   list(path: string, limit: number): Promise<readonly FileEntry[]>;
 }
 
-export type InstallOptions = { readonly signal: AbortSignal; readonly onProgress: (line: string) => void };
+export type InstallOptions = {
+  /** For whom; only where owners have environments of their own. */
+  readonly owner?: string;
+  readonly signal: AbortSignal;
+  readonly onProgress: (line: string) => void;
+};
 
 /** `installed`: `name version` of what is new; `replaced`: names of distributions that had another version before. */
 export type InstallReply = { readonly installed: readonly string[]; readonly replaced: readonly string[] };
@@ -91,6 +96,8 @@ export interface Backend {
   discardKernel(ref: KernelRef): Promise<void>;
   /** Installs for all kernels at once, without one; present where `supports.sharedPackages`. Errors as `Kernel.install`. */
   install?(requirements: readonly string[], options: InstallOptions): Promise<InstallReply>;
+  /** Removes what is kept for a session beyond its kernels, when it ends for good; present where something is. */
+  forgetSession?(owner: string, sessionId: string): Promise<void>;
   /** Ends what this process owns; idempotent. */
   close(): Promise<void>;
 }

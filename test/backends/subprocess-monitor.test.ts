@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Kernel } from "../../src/core/backend.ts";
@@ -126,20 +129,29 @@ describe("what a monitor is started with", () => {
     assert.deepEqual([argv, utf8], [[FAKE], 1]);
   });
 
-  test("a sandbox's command goes in front, and then process ids are not used", async () => {
+  test("a sandbox decides how the command starts, and then process ids are not used", async () => {
     const seen: unknown[] = [];
-    const { backend, folder, cleanUp } = await makeTestBackend({
+    const packages = await mkdtemp(join(tmpdir(), "subprocess-test-"));
+    const { backend, cleanUp } = await makeTestBackend({
       workerPath: FAKE,
-      env: { ...testEnvironment(), FAKE_MONITOR: "environment" },
-      sandbox: (command, kernel) => {
-        seen.push(kernel);
-        return ["/usr/bin/env", "IN_SANDBOX=1", ...command];
+      sandbox: {
+        packagesFolder: (owner) => join(packages, owner),
+        kernel: async (command, { packages: _, ...session }) => {
+          seen.push(session);
+          return { command, cwd: "/", env: { ...testEnvironment(), FAKE_MONITOR: "environment", IN_SANDBOX: "1" } };
+        },
+        installer: async () => assert.fail("Nothing is installed"),
+        wheelsFolder: async () => assert.fail("Nothing is installed"),
+        forget: async (session) => void seen.push(session),
       },
     });
     const kernel = await startKernel(backend);
     assert.equal(JSON.parse((await run(kernel, "1")).text)[0].IN_SANDBOX, "1");
     assert.deepEqual(kernel.ref, { pid: null });
-    assert.deepEqual(seen, [{ owner: "test", sessionId: "test", cwd: folder }]);
+    await backend.forgetSession?.("test", "test");
+    const session = { owner: "test", sessionId: "test" };
+    assert.deepEqual(seen, [{ ...session, cwd: undefined }, session]);
     await cleanUp();
+    await rm(packages, { recursive: true });
   });
 });

@@ -1,20 +1,12 @@
 import { resolve } from "node:path";
 import type { Backend, Kernel, KernelOptions, Supports } from "../../core/backend.ts";
 import { AppError } from "../../core/errors.ts";
-import { type Environment, prepareEnvironment } from "./environment.ts";
 import type { PythonInfo } from "./find-python.ts";
-import { createInstaller, type Installer } from "./installer.ts";
 import { type KernelSettings, SubprocessKernel } from "./kernel.ts";
+import { createPackages, type Packages } from "./packages.ts";
+import type { Command, Sandbox } from "./sandbox.ts";
 import { createWarmPool } from "./warm-pool.ts";
 import { resolveFolder } from "./working-folder.ts";
-
-export type Command = readonly [string, ...string[]];
-
-/** Puts a program that confines it in front of a kernel's command. */
-export type Sandbox = (
-  command: Command,
-  kernel: { readonly owner: string; readonly sessionId: string; readonly cwd: string },
-) => Command;
 
 export type SubprocessOptions = {
   readonly python: PythonInfo;
@@ -31,6 +23,7 @@ export type SubprocessOptions = {
   readonly defaultCwd?: string;
   /** Soft limit of a kernel's memory; absent or 0: none. */
   readonly memoryMb?: number;
+  /** Confines each kernel; then it decides about folders, environment and memory, and packages are the owner's own. */
   readonly sandbox?: Sandbox;
   /** Milliseconds from an interrupt to the kill; default 2000. */
   readonly graceMs?: number;
@@ -56,35 +49,32 @@ const KEPT_BYTES = 512 * 1024;
 const GRACE_MS = 2000;
 const INSTALL_MS = 600_000;
 
-type Place = { readonly owner: string; readonly sessionId: string; readonly cwd: string };
+/** `cwd`: an existing folder, or in a sandbox what the caller asked for. */
+type Place = { readonly owner: string; readonly sessionId: string; readonly cwd: string | undefined };
 
 /** Runs each kernel as a process of this machine, with the server's own rights unless a sandbox confines it. */
 export function createSubprocessBackend(options: SubprocessOptions): Backend {
   const kernels = new Set<SubprocessKernel>();
   const starting = new Set<Promise<unknown>>();
-  const environment = memoize(() => prepareEnvironment(options.python, options.venvDir, options.env, options.log));
-  const installer = createInstaller({
-    environment,
-    env: options.env,
-    limitMs: options.installMs ?? INSTALL_MS,
-  });
+  const { python, env, venvDir, sandbox, log } = options;
+  const packages = createPackages({ python, env, venvDir, sandbox, log, limitMs: options.installMs ?? INSTALL_MS });
   const defaultCwd = resolve(options.defaultCwd ?? options.root ?? process.cwd());
   let closing: Promise<void> | undefined;
 
   const start = async (place: Place): Promise<SubprocessKernel> => {
-    const kernel = await SubprocessKernel.start(settingsOf(options, await environment(), installer, place));
+    const kernel = await SubprocessKernel.start(await settingsOf(options, packages, place));
     kernels.add(kernel);
     void kernel.ended.then(() => kernels.delete(kernel));
     return kernel;
   };
   // A sandbox is made for one owner, so nothing can be started ahead for all.
   const pool = createWarmPool({
-    size: options.sandbox ? 0 : (options.warmKernels ?? 0),
+    size: sandbox ? 0 : (options.warmKernels ?? 0),
     start: () => start({ owner: "", sessionId: "", cwd: defaultCwd }),
     log: options.log,
   });
   const startKernel = async (wanted: KernelOptions): Promise<Kernel> => {
-    const cwd = await resolveFolder(wanted.cwd, defaultCwd, options.root);
+    const cwd = sandbox ? wanted.cwd : await resolveFolder(wanted.cwd, defaultCwd, options.root);
     const kernel =
       (cwd === defaultCwd ? pool.take() : undefined) ??
       (await start({ owner: wanted.owner, sessionId: wanted.sessionId, cwd }));
@@ -93,7 +83,7 @@ export function createSubprocessBackend(options: SubprocessOptions): Backend {
     throw closed();
   };
   const close = async (): Promise<void> => {
-    installer.close();
+    packages.close();
     pool.close();
     await Promise.allSettled(starting);
     await Promise.all([...kernels].map((kernel) => kernel.shutdown()));
@@ -102,7 +92,8 @@ export function createSubprocessBackend(options: SubprocessOptions): Backend {
   return {
     name: "subprocess",
     supports: SUPPORTS,
-    install: installer.install,
+    install: packages.install,
+    ...(sandbox ? { forgetSession: (owner: string, sessionId: string) => sandbox.forget({ owner, sessionId }) } : {}),
     async startKernel(wanted) {
       if (closing) throw closed();
       const kernel = startKernel(wanted);
@@ -116,37 +107,33 @@ export function createSubprocessBackend(options: SubprocessOptions): Backend {
   };
 }
 
-function settingsOf(
-  options: SubprocessOptions,
-  environment: Environment,
-  installer: Installer,
-  place: Place,
-): KernelSettings {
-  // It would keep the monitor from ending.
-  const { PYTHONINSPECT: _, ...env } = options.env;
-  const plain: Command = [environment.python, "-X", "utf8", options.workerPath];
+async function settingsOf(options: SubprocessOptions, packages: Packages, place: Place): Promise<KernelSettings> {
+  const environment = await packages.environment(place.owner);
+  const command: Command = [environment.python, "-X", "utf8", options.workerPath];
+  const start = options.sandbox
+    ? await options.sandbox.kernel(command, { ...place, packages: environment.folder })
+    : { command, cwd: place.cwd ?? "/", env: plainEnvironment(options) };
   return {
-    command: options.sandbox ? options.sandbox(plain, place) : plain,
+    ...start,
     sandboxed: options.sandbox !== undefined,
-    cwd: place.cwd,
-    env: {
-      ...env,
-      ...(options.root === undefined ? {} : { EDGE_REPL_ROOT: options.root }),
-      ...(options.memoryMb ? { EDGE_REPL_MEMORY_MB: String(options.memoryMb) } : {}),
-    },
     graceMs: options.graceMs ?? GRACE_MS,
     headBytes: options.headBytes ?? KEPT_BYTES,
     tailBytes: options.tailBytes ?? KEPT_BYTES,
     log: options.log,
-    install: installer.install,
+    install: (requirements, call) => packages.install(requirements, { ...call, owner: place.owner }),
+  };
+}
+
+function plainEnvironment(options: SubprocessOptions): Record<string, string> {
+  // It would keep the monitor from ending.
+  const { PYTHONINSPECT: _, ...env } = options.env;
+  return {
+    ...env,
+    ...(options.root === undefined ? {} : { EDGE_REPL_ROOT: options.root }),
+    ...(options.memoryMb ? { EDGE_REPL_MEMORY_MB: String(options.memoryMb) } : {}),
   };
 }
 
 function closed(): AppError {
   return new AppError("BACKEND_UNAVAILABLE", "The server is shutting down; start it again");
-}
-
-function memoize<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => (made ??= make());
 }

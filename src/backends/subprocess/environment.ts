@@ -6,6 +6,10 @@ import { askProgram } from "./run-program.ts";
 /** The interpreter that kernels run, and where its packages are. */
 export type Environment = {
   readonly python: string;
+  /** The interpreter itself, that sees none of what is installed into an environment of ours. */
+  readonly basePython: string;
+  /** Our virtual environment, or the folder of an interpreter that needs none. */
+  readonly folder: string;
   readonly version: string;
   readonly hasPip: boolean;
   readonly uv: string | undefined;
@@ -30,14 +34,15 @@ export async function prepareEnvironment(
   log: (line: string) => void,
 ): Promise<Environment> {
   const { executable, version, hasPip, uv, importPaths, packagePaths } = python;
-  const bare = { python: executable, version, hasPip, uv, importPaths, packagePaths, readOnly: undefined };
+  const own = { python: executable, basePython: executable, folder: dirname(dirname(executable)) };
+  const bare = { ...own, version, hasPip, uv, importPaths, packagePaths, readOnly: undefined };
   if (!python.externallyManaged && (hasPip || uv !== undefined)) return bare;
   const folder = join(venvDir, `python-${version}-${await shortHash(executable)}`);
   try {
     await mkdir(venvDir, { recursive: true });
     const packages = (await findPackages(folder)) ?? (await createVenv(python, folder, env));
     const paths = { importPaths: [packages, ...importPaths], packagePaths: [packages] };
-    return { ...bare, ...paths, python: venvPython(folder) };
+    return { ...bare, ...paths, folder, python: venvPython(folder) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     log(`No virtual environment for packages could be made in ${folder}: ${message}`);

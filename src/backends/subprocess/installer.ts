@@ -18,6 +18,8 @@ export type InstallerOptions = {
   readonly env: Readonly<Record<string, string>>;
   /** Milliseconds that one installation may take. */
   readonly limitMs: number;
+  /** Installs in place of what this file does. */
+  readonly perform?: (environment: Environment, requirements: readonly string[], call: InstallOptions) => Promise<void>;
 };
 
 type Command = readonly [string, ...string[]];
@@ -59,8 +61,19 @@ async function installNow(
   const visible = await readDistributions(importPaths);
   const before = await readDistributions(packagePaths);
   const hasPip = environment.hasPip || before.has("pip");
-  await run(options, await chooseCommand(options, { ...environment, hasPip }, requirements, call), requirements, call);
+  if (options.perform) await options.perform(environment, requirements, call);
+  else await installDirectly(options, { ...environment, hasPip }, requirements, call);
   return compareDistributions(visible, before, await readDistributions(packagePaths));
+}
+
+async function installDirectly(
+  options: InstallerOptions,
+  environment: Environment,
+  requirements: readonly string[],
+  call: InstallOptions,
+): Promise<void> {
+  const command = await chooseCommand(options, environment, requirements, call);
+  await runInstaller(options, command, requirements, call);
 }
 
 async function chooseCommand(
@@ -73,13 +86,15 @@ async function chooseCommand(
   if (!environment.hasPip && uv !== undefined) {
     return [uv, "pip", "install", "--no-progress", "--color", "never", "--python", python, "--", ...requirements];
   }
-  if (!environment.hasPip) await run(options, [python, "-m", "ensurepip", "--default-pip"], requirements, call);
+  if (!environment.hasPip)
+    await runInstaller(options, [python, "-m", "ensurepip", "--default-pip"], requirements, call);
   const quiet = ["--no-input", "--disable-pip-version-check", "--progress-bar", "off", "--no-color"];
   return [python, "-m", "pip", "install", ...quiet, "--", ...requirements];
 }
 
-async function run(
-  options: InstallerOptions,
+/** Runs one command of an installation to its end. @throws AppError INSTALL_FAILED with its last lines, CANCELLED. */
+export async function runInstaller(
+  options: Pick<InstallerOptions, "env" | "limitMs">,
   command: Command,
   requirements: readonly string[],
   call: InstallOptions,
@@ -112,7 +127,7 @@ function explain(end: ProgramEnd, lines: readonly string[], limitMs: number): st
   return told === "" ? "the installer said nothing" : told;
 }
 
-function failed(requirements: readonly string[], why: string): AppError {
+export function failed(requirements: readonly string[], why: string): AppError {
   return new AppError("INSTALL_FAILED", `Installing ${requirements.join(", ")} failed: ${why}`);
 }
 
