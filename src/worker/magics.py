@@ -101,7 +101,8 @@ def _translate_line(line, place):
         return "%s('!', %r)" % (CALL, command)
     if line.startswith("%"):
         name, _, rest = line[1:].strip().partition(" ")
-        if name in _RUN or (name == "pip" and rest.split()[:1] not in (["install"], [])):
+        installs = name == "pip" and rest.split()[:1] in (["install"], [])
+        if name in _RUN and not installs:
             return "%s(%r, %r)" % (CALL, name, rest.strip())
         raise SyntaxError(_not_offered("%" + name, name), place)
     if line.endswith("?") or line.startswith("?"):
