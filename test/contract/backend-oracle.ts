@@ -1,4 +1,4 @@
-import type { Backend, FileEntry, InstallReply, Kernel, KernelFiles, Supports } from "../../src/core/backend.ts";
+import type { Backend, FileEntry, InstallReply, Kernel, Supports } from "../../src/core/backend.ts";
 import { AppError, type ErrorCode } from "../../src/core/errors.ts";
 import type { ExecutionReply, Output } from "../../src/core/execution.ts";
 import {
@@ -69,16 +69,12 @@ function createOracleKernel(steps: Step[], answerTo: (step: Step) => Answer): Ke
     refuseIf(answer);
     return answer;
   };
-  const files: KernelFiles = {
-    // While a cell waits for its file this is a question for that file, which is no step.
-    read: async () => (running ? rightAnswer(running) : next()),
-    write: async () => next(),
-    list: async () => next().entries,
-  };
+  // While a cell waits for its file, reading is a question for that file, which is no step.
+  const read = async (): Promise<Answer> => (running ? rightAnswer(running) : next());
   return {
     ref: {},
     died: new Promise(() => undefined),
-    files,
+    files: { read, write: async () => next(), list: async () => next().entries },
     async execute(_cell, { signal, onOutput }) {
       const step = steps[0] as CellStep;
       const answer = next();
@@ -86,9 +82,8 @@ function createOracleKernel(steps: Step[], answerTo: (step: Step) => Answer): Ke
       for (const output of answer.outputs) onOutput(output);
       await new Promise<void>((resolve) => {
         stop = resolve;
-        if (!step.stop || step.stop.at === "end" || signal.aborted) resolve();
+        if (endsByItself(step) || signal.aborted) resolve();
         else signal.addEventListener("abort", () => resolve(), { once: true });
-        if (step.stop?.at === "output" && step.stop.by === "shutdown") resolve();
       });
       if (answer.delayMs) await new Promise((resolve) => setTimeout(resolve, answer.delayMs));
       running = undefined;
@@ -106,6 +101,11 @@ function createOracleKernel(steps: Step[], answerTo: (step: Step) => Answer): Ke
       return answer.install;
     },
   };
+}
+
+/** Only a signal ends the others. */
+function endsByItself({ stop }: CellStep): boolean {
+  return !stop || stop.at === "end" || (stop.at === "output" && stop.by === "shutdown");
 }
 
 function refuseIf({ refused }: Answer): void {

@@ -35,27 +35,27 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
       kernels.push(kernel);
     }
   };
-  const refillSoon = (): void => {
+  const stopTimers = (): void => {
     clearTimeout(refill);
     clearTimeout(idle);
-    refill = setTimeout(() => {
-      fill().catch((error: unknown) => options.log(`A spare kernel could not be started: ${String(error)}`));
-    }, REFILL_MS).unref();
+  };
+  const fillLater = (): void => {
+    stopTimers();
+    const fail = (error: unknown): void => options.log(`A spare kernel could not be started: ${String(error)}`);
+    refill = setTimeout(() => void fill().catch(fail), REFILL_MS).unref();
     idle = setTimeout(empty, IDLE_MS).unref();
   };
   return {
     take() {
       if (closed || options.size === 0) return undefined;
-      refillSoon();
-      for (;;) {
-        const kernel = kernels.shift();
-        if (kernel === undefined || kernel.alive) return kernel;
-      }
+      fillLater();
+      let kernel = kernels.shift();
+      while (kernel && !kernel.alive) kernel = kernels.shift();
+      return kernel;
     },
     close() {
       closed = true;
-      clearTimeout(refill);
-      clearTimeout(idle);
+      stopTimers();
       empty();
     },
   };
