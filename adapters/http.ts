@@ -29,6 +29,7 @@ export async function serveHttp(config: Config, listen: Listen): Promise<void> {
     service: composition.service,
     settings: replySettingsOf(config),
     log,
+    authDependencies: { log: (line) => log("authentication", { line }) },
     bind: config.MCP_HOST,
   });
   const server = await listen(app, config.MCP_HOST, config.MCP_PORT).catch(async (error: unknown) => {
@@ -43,16 +44,17 @@ export async function serveHttp(config: Config, listen: Listen): Promise<void> {
   });
 }
 
-/** The subprocess backend runs code with the rights of this user: nobody else may reach it without a token. */
+/** Code runs with the rights of this user, or at their cost: nobody else may reach it without a token. */
 export function refuseOpenDoor(config: Config): void {
-  if (config.REPL_BACKEND === "e2b" || isLoopbackHost(config.MCP_HOST)) return;
+  if (isLoopbackHost(config.MCP_HOST)) return;
   if (config.auth.mode === "none") {
+    const where = config.REPL_BACKEND === "e2b" ? "at your cost" : "on this machine";
     throw new StartError(
-      `MCP_HOST=${config.MCP_HOST} would let anyone on the network run code on this machine: ` +
+      `MCP_HOST=${config.MCP_HOST} would let anyone on the network run code ${where}: ` +
         "set REPL_AUTH to token or oauth, or MCP_HOST to 127.0.0.1",
     );
   }
-  if (config.REPL_SANDBOX === "off") {
+  if (config.REPL_BACKEND !== "e2b" && config.REPL_SANDBOX === "off") {
     process.stderr.write(
       "edge-python-repl: warning: callers with a token run code with all rights of this user; REPL_SANDBOX=bwrap confines it\n",
     );

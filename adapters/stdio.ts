@@ -1,6 +1,6 @@
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Config } from "../src/config.ts";
-import { createServerFactory } from "../src/mcp/server.ts";
+import { createServerFactory, LOCAL } from "../src/mcp/server.ts";
 import { compose } from "./compose.ts";
 import { createLog } from "./log.ts";
 import { replySettingsOf } from "./options.ts";
@@ -11,7 +11,7 @@ export async function serveOverStdio(config: Config): Promise<void> {
   const log = createLog(config.REPL_LOG, (line) => process.stderr.write(line));
   const { service, python, history, close } = await compose(config, log);
   log("start", { transport: "stdio", python, history });
-  const factory = createServerFactory({ service, settings: replySettingsOf(config), log });
+  const factory = createServerFactory({ service, settings: replySettingsOf(config), log, everyone: LOCAL });
   const handle = serveStdio(factory, { onerror: (error) => log("protocol", { error: error.message }) });
   const stop = onSignals(async () => {
     await close(0);

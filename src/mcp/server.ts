@@ -46,6 +46,8 @@ export type McpDependencies = {
   readonly service: SessionService;
   readonly settings: ReplySettings;
   readonly log: (event: string, detail?: Readonly<Record<string, unknown>>) => void;
+  /** Who calls where a connection brings no identity, as on stdio; over HTTP there is none, and such a call fails. */
+  readonly everyone?: RequestIdentity;
 };
 
 /**
@@ -55,7 +57,7 @@ export type McpDependencies = {
 export function createServerFactory(dependencies: McpDependencies): McpServerFactory {
   return ({ authInfo }) => {
     // Asked for each request: within a connection the caller's token, its scopes and `defer` change.
-    const who = ({ http }: ServerContext): RequestIdentity => identityOf(http?.authInfo ?? authInfo);
+    const who = ({ http }: ServerContext): RequestIdentity => identityOf(http?.authInfo ?? authInfo, dependencies.everyone);
     const { service } = dependencies;
     const server = new Server(SERVER_INFO, {
       capabilities: CAPABILITIES,
@@ -80,8 +82,11 @@ export function createServerFactory(dependencies: McpDependencies): McpServerFac
   };
 }
 
-export function identityOf(authInfo: AuthInfo | undefined): RequestIdentity {
-  return (authInfo?.extra?.identity as RequestIdentity | undefined) ?? LOCAL;
+/** @throws Error when the request carries no identity: a route that forgot it must not open the door. */
+export function identityOf(authInfo: AuthInfo | undefined, everyone?: RequestIdentity): RequestIdentity {
+  const identity = (authInfo?.extra?.identity as RequestIdentity | undefined) ?? everyone;
+  if (!identity) throw new Error("The request carries no identity");
+  return identity;
 }
 
 async function callTool(

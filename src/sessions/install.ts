@@ -4,6 +4,7 @@ import { parseRequirements } from "../core/requirement.ts";
 import type { Caller, ServiceContext } from "./context.ts";
 import type { Kernels } from "./kernels.ts";
 import type { LiveSessions } from "./live.ts";
+import { checkSessionId } from "./manage.ts";
 import { requireSession } from "./run.ts";
 
 export type InstallRequest = {
@@ -27,6 +28,7 @@ export async function installPackages(
   request: InstallRequest,
 ): Promise<InstallResult> {
   const requirements = parseRequirements(request.text, { allowUrls: context.allowUrls });
+  if (request.session !== undefined) await requireSession(context, caller.owner, checkSessionId(request.session));
   if (context.backend.install) return { ...(await context.backend.install(requirements, request)), requirements };
   const id = request.session ?? (await anySession(context, caller));
   const record = await requireSession(context, caller.owner, id);
