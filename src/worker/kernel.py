@@ -5,14 +5,11 @@ from .pristine import BUILTINS as __builtins__
 import _signal
 import marshal
 import os
-import posix
 import select
 import sys
 
-from . import links
-from .hooks import when_imported
+from . import libraries, links
 from .language import Session
-from .pristine import own, stdlib
 from .streams import streams
 
 STOPPED = {"name": "KeyboardInterrupt", "message": "", "traceback": "KeyboardInterrupt"}
@@ -42,12 +39,6 @@ def _limit_memory(megabytes):
         resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, hard))
 
 
-def _is_foreign(module):
-    """True for compiled modules that are not part of Python."""
-    path = getattr(module, "__file__", None)
-    return isinstance(path, str) and path.endswith(".so") and "lib-dynload" not in path
-
-
 class Kernel:
     def __init__(self, ends):
         self.commands = ends["commands"]
@@ -66,35 +57,8 @@ class Kernel:
         sys.path.insert(0, "")
         self.session = Session(self.emit)
         self.session.at_cell_end = self.at_cell_end
-        self._prepare_libraries()
-        self.modules_seen = len(sys.modules)
+        libraries.install(self.emit, self.session.main, streams.flush)
         _signal.signal(_signal.SIGINT, self.handler)
-
-    def _prepare_libraries(self):
-        """Adapts libraries when user code imports them; nothing of that costs time before."""
-        os.environ["MPLBACKEND"] = "Agg"  # Also for child processes: there is no screen
-        when_imported("ctypes", lambda module: own("native").unbuffer(module))
-        when_imported("matplotlib.pyplot", lambda module: own("figures").prepare_pyplot(module, self.emit))
-        when_imported("multiprocessing.spawn", lambda module: own("children").prepare_spawn(module, self.session.main))
-        when_imported("pandas", lambda module: own("tables").prepare_pandas(module))
-        when_imported("PIL.ImageShow", lambda module: own("figures").prepare_image_show(module, self.emit))
-        when_imported("polars", lambda module: own("tables").prepare_polars(module))
-        when_imported("subprocess", lambda module: own("children").prepare_subprocess(module, streams.flush))
-        when_imported("threading", lambda module: own("threads").prepare_threading(module))
-        self._flush_before_shells()
-
-    def _flush_before_shells(self):
-        """What Python holds back must come before what a shell writes to the same descriptors."""
-        system = posix.system
-
-        def flushing_system(command):
-            streams.flush()
-            return system(command)
-
-        flushing_system.__doc__ = system.__doc__
-        flushing_system.__module__ = "posix"
-        flushing_system.__name__ = flushing_system.__qualname__ = "system"
-        os.system = posix.system = flushing_system  # In both, or it could not be pickled
 
     def report_ready(self):
         version = "%d.%d.%d" % sys.version_info[:3]
@@ -156,7 +120,7 @@ class Kernel:
         if streams.child:
             self._end_child(result)
         self._take_back_signal()
-        self._flush_native()
+        libraries.flush_native()
         streams.flush()
         result["cwd"] = self._where()
         streams.link.send(("done", cell_id, result, self.interrupted))
@@ -173,13 +137,6 @@ class Kernel:
             self.users_handler = current
             _signal.signal(_signal.SIGINT, self.handler)
 
-    def _flush_native(self):
-        """Compiled code that the cell has imported may hold back what it prints."""
-        if len(sys.modules) != self.modules_seen:
-            self.modules_seen = len(sys.modules)
-            if "ctypes" not in sys.modules and any([_is_foreign(module) for module in list(sys.modules.values())]):
-                own("native").unbuffer(stdlib("ctypes"))
-
     def _where(self):
         try:
             self.cwd = os.getcwd()
@@ -188,8 +145,8 @@ class Kernel:
         return self.cwd
 
     def at_cell_end(self):
-        if "matplotlib.pyplot" in sys.modules and not streams.child:
-            own("figures").show_open_figures(self.emit, draw=not isinstance(sys.exc_info()[1], KeyboardInterrupt))
+        if not streams.child:
+            libraries.show_figures(self.emit)
 
     def emit(self, kind, data):
         """Shows a MIME bundle, after all that was printed before."""

@@ -198,11 +198,9 @@ def _grow(writer):
 from .pristine import BUILTINS as __builtins__
 
 import os
-import posix
 import sys
 
 from . import links, sources
-from .hooks import when_imported
 from .pristine import stdlib
 
 MOST_VALUE_BYTES = 1 << 20
@@ -229,26 +227,28 @@ _restore(globals(), *pickle.loads(%r))
 """
 
 
-class Definitions:
-    """The imports, functions and classes of the cells that ran, so that new processes can unpickle \`__main__.f\`."""
+def prepare_spawn(module, main):
+    """Lets new processes unpickle what is defined in \`main\`."""
+    program = _Program(main)
+    original = module.get_preparation_data
+
+    def get_preparation_data(name):
+        data = original(name)
+        if "init_main_from_name" not in data and "init_main_from_path" not in data:
+            data["init_main_from_path"] = program.write()
+        return data
+
+    module.get_preparation_data = get_preparation_data
+
+
+class _Program:
+    """A program with the imports, functions and classes of the cells that ran, and plain variables."""
 
     def __init__(self, main):
         self.main = main
         self.descriptor = None
-        when_imported("multiprocessing.spawn", self._prepare_spawn)
 
-    def _prepare_spawn(self, module):
-        original = module.get_preparation_data
-
-        def get_preparation_data(name):
-            data = original(name)
-            if "init_main_from_name" not in data and "init_main_from_path" not in data:
-                data["init_main_from_path"] = self._write_main()
-            return data
-
-        module.get_preparation_data = get_preparation_data
-
-    def _write_main(self):
+    def write(self):
         """Returns the path of the program. It lies in no folder and lives as long as this process."""
         pickle = stdlib("pickle")
         text = _PROGRAM % pickle.dumps((self._values(pickle), self._definitions()), 4)
@@ -325,29 +325,15 @@ def _open_nameless():
     return descriptor, path
 
 
-def flush_before_programs(flush):
+def prepare_subprocess(module, flush):
     """Calls \`flush\` before a program is started that writes to the same descriptors."""
-    system = posix.system
+    execute = module.Popen._execute_child
 
-    def flushing_system(command):
+    def _execute_child(self, *positional, **named):
         flush()
-        return system(command)
+        return execute(self, *positional, **named)
 
-    flushing_system.__doc__ = system.__doc__
-    flushing_system.__module__ = "posix"
-    flushing_system.__name__ = flushing_system.__qualname__ = "system"
-    os.system = posix.system = flushing_system  # In both, or it could not be pickled
-
-    def prepare_subprocess(module):
-        execute = module.Popen._execute_child
-
-        def _execute_child(self, *positional, **named):
-            flush()
-            return execute(self, *positional, **named)
-
-        module.Popen._execute_child = _execute_child
-
-    when_imported("subprocess", prepare_subprocess)
+    module.Popen._execute_child = _execute_child
 `,
   compiling: `"""From the text of a cell to code that runs: the last expression apart, \`await\` at the top level allowed."""
 
@@ -660,14 +646,11 @@ def make_display(emit):
 
 from .pristine import BUILTINS as __builtins__
 
-import os
 import sys
 
 from . import display
-from .hooks import when_imported
 from .pristine import stdlib
 
-_emit = None
 _CJK_FONTS = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
@@ -700,22 +683,14 @@ _CJK_FONTS = (
 )
 
 
-def install(emit):
-    """\`emit(kind, bundle)\` shows a bundle. The environment tells matplotlib, also that of children, to draw in memory."""
-    global _emit
-    _emit = emit
-    os.environ["MPLBACKEND"] = "Agg"
-    when_imported("matplotlib.pyplot", _prepare_pyplot)
-    when_imported("PIL.ImageShow", _prepare_image_show)
-
-
-def _prepare_pyplot(pyplot):
+def prepare_pyplot(pyplot, emit):
+    """Lets \`plt.show()\` show and close all open figures; adds a font."""
     original = pyplot.show
 
     def show(*positional, **options):
         if pyplot.get_backend().lower() != "agg":
             return original(*positional, **options)
-        return show_open_figures()
+        return show_open_figures(emit)
 
     show.__doc__ = original.__doc__
     pyplot.show = show
@@ -731,18 +706,18 @@ def _add_cjk_font(matplotlib):
         matplotlib.rcParams["font.family"] = ["sans-serif", found]
 
 
-def _prepare_image_show(module):
+def prepare_image_show(module, emit):
     class Viewer(module.Viewer):
         """Shows what \`Image.show()\` is called for."""
 
         def show(self, image, **options):
-            _emit("display_data", display.bundle_of(image))
+            emit("display_data", display.bundle_of(image))
             return 1
 
     module.register(Viewer, 0)
 
 
-def show_open_figures(draw=True):
+def show_open_figures(emit, draw=True):
     """Shows each open figure that holds anything, in the order they were made, and closes all."""
     helpers = sys.modules.get("matplotlib._pylab_helpers")
     if helpers is None:
@@ -753,7 +728,7 @@ def show_open_figures(draw=True):
             if draw and not _is_empty(figure):
                 bundle = {"text/plain": repr(figure)}
                 display.add_picture(bundle, "image/png", _draw(figure))
-                _emit("display_data", bundle)
+                emit("display_data", bundle)
     finally:
         helpers.Gcf.destroy_all()
 
@@ -1272,6 +1247,74 @@ def _lazy_display(emit):
 def _ignore_breakpoint(*positional, **named):
     sys.stderr.write("breakpoint() does nothing here: there is no terminal for a debugger\\n")
 `,
+  libraries: `"""Adapts libraries at the moment when user code imports them; before that they cost nothing."""
+
+from .pristine import BUILTINS as __builtins__
+
+import os
+import posix
+import sys
+
+from .hooks import when_imported
+from .pristine import own, stdlib
+
+_modules_seen = 0
+
+
+def install(emit, main, flush):
+    """Is called once by the host, before the first cell.
+
+    \`emit(kind, bundle)\` shows a bundle, \`main\` is the module in which cells run, and \`flush\` writes what Python
+    holds back of stdout.
+    """
+    global _modules_seen
+    _modules_seen = len(sys.modules)
+    os.environ["MPLBACKEND"] = "Agg"  # Also for child processes: there is no screen
+    when_imported("ctypes", lambda module: own("native").unbuffer(module))
+    when_imported("matplotlib.pyplot", lambda module: own("figures").prepare_pyplot(module, emit))
+    when_imported("multiprocessing.spawn", lambda module: own("children").prepare_spawn(module, main))
+    when_imported("pandas", lambda module: own("tables").prepare_pandas(module))
+    when_imported("PIL.ImageShow", lambda module: own("figures").prepare_image_show(module, emit))
+    when_imported("polars", lambda module: own("tables").prepare_polars(module))
+    when_imported("subprocess", lambda module: own("children").prepare_subprocess(module, flush))
+    when_imported("threading", lambda module: own("threads").prepare_threading(module))
+    _flush_before_shells(flush)
+
+
+def _flush_before_shells(flush):
+    """What Python holds back must come before what a shell writes to the same descriptors."""
+    system = posix.system
+
+    def flushing_system(command):
+        flush()
+        return system(command)
+
+    flushing_system.__doc__ = system.__doc__
+    flushing_system.__module__ = "posix"
+    flushing_system.__name__ = flushing_system.__qualname__ = "system"
+    os.system = posix.system = flushing_system  # In both, or it could not be pickled
+
+
+def show_figures(emit):
+    """Is called at the end of a cell: shows and closes the figures left open; only closes them after an interrupt."""
+    if "matplotlib.pyplot" in sys.modules:
+        own("figures").show_open_figures(emit, draw=not isinstance(sys.exc_info()[1], KeyboardInterrupt))
+
+
+def flush_native():
+    """Is called after a cell: compiled code that it has imported may hold back what it printed."""
+    global _modules_seen
+    if len(sys.modules) != _modules_seen:
+        _modules_seen = len(sys.modules)
+        if "ctypes" not in sys.modules and any([_is_foreign(module) for module in list(sys.modules.values())]):
+            own("native").unbuffer(stdlib("ctypes"))
+
+
+def _is_foreign(module):
+    """True for compiled modules that are not part of Python."""
+    path = getattr(module, "__file__", None)
+    return isinstance(path, str) and path.endswith(".so") and "lib-dynload" not in path
+`,
   links: `"""The wires between monitor and kernel, and the numbers they live at.
 
 reports: kernel to monitor, parts of at most PIPE_BUF bytes, so that each write is whole or not at all, also when
@@ -1620,7 +1663,8 @@ def _translate_line(line, place):
         return "%s('!', %r)" % (CALL, command)
     if line.startswith("%"):
         name, _, rest = line[1:].strip().partition(" ")
-        if name in _RUN or (name == "pip" and rest.split()[:1] not in (["install"], [])):
+        installs = name == "pip" and rest.split()[:1] in (["install"], [])
+        if name in _RUN and not installs:
             return "%s(%r, %r)" % (CALL, name, rest.strip())
         raise SyntaxError(_not_offered("%" + name, name), place)
     if line.endswith("?") or line.startswith("?"):
@@ -1819,38 +1863,16 @@ from .pristine import BUILTINS as __builtins__
 
 import sys
 
-from .hooks import when_imported
-from .pristine import stdlib
-
 _UNBUFFERED = 2  # _IONBF
-_seen = 0
 
 
-def install():
-    when_imported("ctypes", _unbuffer)
-
-
-def _unbuffer(ctypes):
+def unbuffer(ctypes):
+    """Writes what \`stdout\` of C holds, and lets it hold nothing from now on."""
     libc = ctypes.CDLL(None)
     name = "__stdoutp" if sys.platform == "darwin" else "stdout"
     stdout = ctypes.c_void_p.in_dll(libc, name)
     libc.fflush(None)
     libc.setvbuf(stdout, None, _UNBUFFERED, ctypes.c_size_t(0))
-
-
-def flush_after_imports():
-    """Is called at the end of each cell: user code may have brought compiled code of others in."""
-    global _seen
-    if len(sys.modules) == _seen:
-        return
-    _seen = len(sys.modules)
-    if "ctypes" not in sys.modules and any([_is_foreign(module) for module in list(sys.modules.values())]):
-        _unbuffer(stdlib("ctypes"))
-
-
-def _is_foreign(module):
-    path = getattr(module, "__file__", None)
-    return isinstance(path, str) and path.endswith(".so") and "lib-dynload" not in path
 `,
   pristine: `"""What the worker needs of Python itself, out of reach of user code.
 
@@ -1868,13 +1890,14 @@ from _thread import get_ident
 BUILTINS = dict(vars(builtins))
 __builtins__ = BUILTINS
 
-PACKAGE = "_edge_repl"
+PACKAGE = __package__
 _FOLDER = os.path.dirname(os.__file__)
 _PATHS = [
     entry
     for entry in sys.path
     if entry == _FOLDER or os.path.basename(entry) == "lib-dynload" or (entry.endswith(".zip") and not os.path.isfile(entry))
 ]
+_BYTECODE = getattr(sys.modules[PACKAGE], "bytecode", None)  # See main.py
 _own = {}
 _genuine = {}
 
@@ -1883,9 +1906,15 @@ def own(name):
     """Returns module \`name\` of this package, importing it at its first use."""
     full = PACKAGE + "." + name
     if full not in _own:
+        usual = sys.pycache_prefix, sys.dont_write_bytecode
         with whole_builtins():
             sys.modules.update(_own)
-            __import__(full)
+            if _BYTECODE:
+                sys.pycache_prefix, sys.dont_write_bytecode = _BYTECODE, False
+            try:
+                __import__(full)
+            finally:
+                sys.pycache_prefix, sys.dont_write_bytecode = usual
         _own.update([(key, module) for key, module in sys.modules.items() if key.partition(".")[0] == PACKAGE])
     return _own[full]
 
@@ -2152,7 +2181,7 @@ import subprocess
 import sys
 import time
 
-from . import children, figures, native, pristine, tables, threads
+from . import libraries, pristine
 from .capture import Streams
 from .language import Session
 from .recorder import Recorder
@@ -2181,12 +2210,7 @@ class Kernel:
         self.damaged.__enter__()
 
     def prepare_libraries(self):
-        children.Definitions(self.session.main)
-        children.flush_before_programs(self.streams.flush)
-        figures.install(self.emit)
-        native.install()
-        tables.install()
-        threads.install()
+        libraries.install(self.emit, self.session.main, self.streams.flush)
 
     # Output
 
@@ -2211,8 +2235,8 @@ class Kernel:
         self.recorder.let_interrupt()
 
     def at_cell_end(self):
-        if "matplotlib.pyplot" in sys.modules and not self.streams.child:
-            figures.show_open_figures(draw=not isinstance(sys.exc_info()[1], KeyboardInterrupt))
+        if not self.streams.child:
+            libraries.show_figures(self.emit)
 
     # Cells
 
@@ -2234,7 +2258,7 @@ class Kernel:
                 self.armed = False
         if self.streams.child:
             self.end_child(result)
-        native.flush_after_imports()
+        libraries.flush_native()
         self.streams.restore()
         self.streams.flush()
         self.streams.drain()
@@ -2648,7 +2672,6 @@ def install():
 
 from .pristine import BUILTINS as __builtins__
 
-from .hooks import when_imported
 from .pristine import stdlib
 
 MIME = "application/vnd.dataresource+json"
@@ -2658,19 +2681,14 @@ MOST_CELLS = 20000
 MOST_CHARACTERS = 262144
 
 
-def install():
-    when_imported("pandas", _prepare_pandas)
-    when_imported("polars", _prepare_polars)
-
-
-def _prepare_pandas(pandas):
+def prepare_pandas(pandas):
     """Shows more columns than pandas does by default, in \`print\` too; options that were set stay."""
     for name, usual, wanted in (("display.max_columns", (0, 20), MOST_COLUMNS), ("display.width", (80,), MOST_WIDTH)):
         if pandas.get_option(name) in usual:
             pandas.set_option(name, wanted)
 
 
-def _prepare_polars(polars):
+def prepare_polars(polars):
     polars.Config.set_tbl_cols(MOST_COLUMNS)
     polars.Config.set_tbl_width_chars(MOST_WIDTH)
 
@@ -2772,15 +2790,10 @@ from .pristine import BUILTINS as __builtins__
 import sys
 from _thread import get_ident
 
-from .hooks import when_imported
 from .pristine import own
 
 
-def install():
-    when_imported("threading", _prepare_threading)
-
-
-def _prepare_threading(module):
+def prepare_threading(module):
     module.excepthook = _show
 
 

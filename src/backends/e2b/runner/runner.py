@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 
-from . import children, figures, native, pristine, tables, threads
+from . import libraries, pristine
 from .capture import Streams
 from .language import Session
 from .recorder import Recorder
@@ -47,12 +47,7 @@ class Kernel:
         self.damaged.__enter__()
 
     def prepare_libraries(self):
-        children.Definitions(self.session.main)
-        children.flush_before_programs(self.streams.flush)
-        figures.install(self.emit)
-        native.install()
-        tables.install()
-        threads.install()
+        libraries.install(self.emit, self.session.main, self.streams.flush)
 
     # Output
 
@@ -77,8 +72,8 @@ class Kernel:
         self.recorder.let_interrupt()
 
     def at_cell_end(self):
-        if "matplotlib.pyplot" in sys.modules and not self.streams.child:
-            figures.show_open_figures(draw=not isinstance(sys.exc_info()[1], KeyboardInterrupt))
+        if not self.streams.child:
+            libraries.show_figures(self.emit)
 
     # Cells
 
@@ -100,7 +95,7 @@ class Kernel:
                 self.armed = False
         if self.streams.child:
             self.end_child(result)
-        native.flush_after_imports()
+        libraries.flush_native()
         self.streams.restore()
         self.streams.flush()
         self.streams.drain()
