@@ -62,13 +62,7 @@ export function createOracle(checks: readonly BackendCheck[], fault?: Fault): Ba
 function createOracleKernel(steps: Step[], answerTo: (step: Step) => Answer): Kernel {
   let stop = (): void => undefined;
   let running: Step | undefined;
-  const next = (): Answer => {
-    const step = steps.shift();
-    if (!step) throw new Error("The check has no such step");
-    const answer = answerTo(step);
-    refuseIf(answer);
-    return answer;
-  };
+  const next = (): Answer => refuseIf(answerTo(steps.shift() ?? noStep()));
   // While a cell waits for its file, reading is a question for that file, which is no step.
   const read = async (): Promise<Answer> => (running ? rightAnswer(running) : next());
   return {
@@ -80,11 +74,13 @@ function createOracleKernel(steps: Step[], answerTo: (step: Step) => Answer): Ke
       const answer = next();
       running = step;
       for (const output of answer.outputs) onOutput(output);
-      await new Promise<void>((resolve) => {
-        stop = resolve;
-        if (endsByItself(step) || signal.aborted) resolve();
-        else signal.addEventListener("abort", () => resolve(), { once: true });
-      });
+      if (!endsByItself(step)) {
+        await new Promise<void>((resolve) => {
+          stop = resolve;
+          signal.addEventListener("abort", () => resolve(), { once: true });
+          if (signal.aborted) resolve();
+        });
+      }
       if (answer.delayMs) await new Promise((resolve) => setTimeout(resolve, answer.delayMs));
       running = undefined;
       setTimeout(() => answer.late?.forEach(onOutput), 0);
@@ -95,10 +91,10 @@ function createOracleKernel(steps: Step[], answerTo: (step: Step) => Answer): Ke
       const step = running ? undefined : steps[0];
       if (step && "shutdown" in step && answerTo(steps.shift() as Step).refused) throw new Error("Shut down already");
     },
-    async install(_requirements, { onProgress }) {
-      const answer = next();
-      answer.lines.forEach(onProgress);
-      return answer.install;
+    install: async (_requirements, { onProgress }) => {
+      const { lines, install } = next();
+      for (const line of lines) onProgress(line);
+      return install;
     },
   };
 }
@@ -108,8 +104,13 @@ function endsByItself({ stop }: CellStep): boolean {
   return !stop || stop.at === "end" || (stop.at === "output" && stop.by === "shutdown");
 }
 
-function refuseIf({ refused }: Answer): void {
-  if (refused) throw new AppError(refused, "It was refused; ask for what is allowed");
+function noStep(): never {
+  throw new Error("The check has no such step");
+}
+
+function refuseIf(answer: Answer): Answer {
+  if (answer.refused) throw new AppError(answer.refused, "It was refused; ask for what is allowed");
+  return answer;
 }
 
 /** What a backend that keeps the contract answers to a step. */

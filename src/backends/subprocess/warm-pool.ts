@@ -25,9 +25,7 @@ export function createWarmPool(options: WarmPoolOptions): WarmPool {
   let refill: NodeJS.Timeout | undefined;
   let idle: NodeJS.Timeout | undefined;
 
-  const empty = (): void => {
-    for (const kernel of kernels.splice(0)) void kernel.shutdown();
-  };
+  const empty = (): void => kernels.splice(0).forEach((kernel) => void kernel.shutdown());
   const fill = async (): Promise<void> => {
     while (!closed && kernels.length < options.size) {
       const kernel = await options.start();
