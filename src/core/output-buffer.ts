@@ -227,7 +227,7 @@ class DisplayLimit {
   #notice(): DisplayOutput {
     const what = this.#left === 1 ? "1 display was" : `${grouped(this.#left)} displays were`;
     const limit = `a block keeps ${grouped(this.#maxCount)} of them with ${grouped(this.#maxTotal)} characters`;
-    return { type: "display_data", data: { "text/plain": `(${what} left out, except for their text: ${limit})` } };
+    return { type: "display_data", data: { "text/plain": `(${what} omitted, except for their text: ${limit})` } };
   }
 }
 
@@ -236,7 +236,7 @@ function shorten(text: string, maxChars: number): { text: string; dropped: numbe
   if (text.length <= maxChars) return { text, dropped: 0 };
   const end = headEnd(text, Math.floor(maxChars / 2));
   const start = tailStart(text, text.length - (maxChars - end));
-  const mark = `\n… ${grouped(start - end)} characters left out …\n`;
+  const mark = `\n… ${grouped(start - end)} characters omitted …\n`;
   return { text: [text.slice(0, end), mark, text.slice(start)].join(""), dropped: start - end };
 }
 

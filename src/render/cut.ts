@@ -60,9 +60,14 @@ function withMarks(parts: readonly Part[]): string {
   return text;
 }
 
+/** @returns The line that stands in the place of a cut. */
+export function cutMark(dropped: number, where = ""): string {
+  return `… ${grouped(dropped)} characters omitted${where} …`;
+}
+
 function withMark(before: string, dropped: number, where: string, after: string): string {
   const lineBreak = before === "" || before.endsWith("\n") ? "" : "\n";
-  return `${before}${lineBreak}… ${grouped(dropped)} characters omitted${where} …\n${after}`;
+  return `${before}${lineBreak}${cutMark(dropped, where)}\n${after}`;
 }
 
 /** At most `limit`, after a line if one ends nearby, never inside a surrogate pair. */

@@ -5,20 +5,25 @@ export const TABLE_TYPE = "application/vnd.dataresource+json";
 export type TableColumn = { readonly name: string; readonly type: string };
 
 /** A data frame: rows hold the cells in the order of the columns, as JSON has them. */
-export type Table = { readonly columns: readonly TableColumn[]; readonly rows: readonly (readonly unknown[])[] };
+export type Table = {
+  readonly columns: readonly TableColumn[];
+  readonly rows: readonly (readonly unknown[])[];
+  /** Rows of the whole frame, of which `rows` may be the first. */
+  readonly total: number;
+};
 
 /** A Frictionless tabular data resource with inline rows. */
 export type TableResource = {
   readonly schema: { readonly fields: readonly TableColumn[] };
   readonly data: readonly Readonly<Record<string, unknown>>[];
-  /** Rows that were left out at the end. */
-  readonly rows_left_out?: number;
+  /** Rows of the whole data frame, of which `data` may be the first. */
+  readonly rows: number;
 };
 
 const TABLE_CHARS = 64 * 1024;
 
 /**
- * @param maxChars Characters of JSON; rows beyond it are left out and counted.
+ * @param maxChars Characters of JSON; rows beyond it are left out.
  * @returns The block's last table as a data resource, or undefined when it has none that is valid.
  */
 export function tableOf(block: Block, maxChars = TABLE_CHARS): TableResource | undefined {
@@ -34,8 +39,7 @@ export function tableOf(block: Block, maxChars = TABLE_CHARS): TableResource | u
     if (chars > maxChars) break;
     data.push(record);
   }
-  const missing = table.rows.length - data.length;
-  return { schema: { fields: table.columns }, data, ...(missing > 0 ? { rows_left_out: missing } : {}) };
+  return { schema: { fields: table.columns }, data, rows: table.total };
 }
 
 /** @returns The table in a data resource's JSON, or undefined when it is not one. */
@@ -52,7 +56,8 @@ export function parseTable(json: string): Table | undefined {
     if (Array.isArray(row)) return row;
     return columns.map(({ name }) => (isRecord(row) ? (row[name] ?? null) : null));
   });
-  return { columns, rows };
+  const total = Math.max(rows.length, Number.isSafeInteger(resource.rows) ? Number(resource.rows) : 0);
+  return { columns, rows, total };
 }
 
 /** Are the column's cells numbers, to be aligned at the right? */

@@ -63,7 +63,7 @@ function cutCode(code: string, maxChars: number): string {
   if (code.length <= maxChars) return code;
   const head = code.slice(0, Math.floor(maxChars / 2)).replace(/[\ud800-\udbff]$/, "");
   const tail = code.slice(code.length - Math.floor(maxChars / 2)).replace(/^[\udc00-\udfff]/, "");
-  return `${head}\n… ${grouped(code.length - head.length - tail.length)} characters of code left out …\n${tail}`;
+  return `${head}\n… ${grouped(code.length - head.length - tail.length)} characters of code omitted …\n${tail}`;
 }
 
 /** Blocks end without a line break, whether or not their output did. */

@@ -174,7 +174,7 @@ describe("displays", () => {
       type: "display_data",
       data: {
         "text/plain":
-          "(3 displays were left out, except for their text: a block keeps 2 of them with 20,971,520 characters)",
+          "(3 displays were omitted, except for their text: a block keeps 2 of them with 20,971,520 characters)",
       },
     });
     assert.deepEqual(kept.slice(4), [out("\n<F2>\n<F3>\n<F4>\n")]);
@@ -183,7 +183,7 @@ describe("displays", () => {
   it("bounds their size: a picture too large is left out, later small ones stay", () => {
     const kept = snapshotOf({ maxChars: 100, maxDisplayChars: 100 }, [picture(200), picture(20)]).outputs;
     assert.equal(kept.length, 3);
-    assert.match(JSON.stringify(kept[0]), /1 display was left out/);
+    assert.match(JSON.stringify(kept[0]), /1 display was omitted/);
     assert.deepEqual(kept.slice(1), [out("<F>\n"), picture(20)]);
   });
 

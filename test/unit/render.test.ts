@@ -154,7 +154,7 @@ describe("a cut", () => {
 
   it("shortens long code too", () => {
     const reply = text(block("x = 1\n".repeat(1000), [value("1")]), 1, { maxChars: 100 });
-    assert.match(reply, /^\[1\] x = 1\n {4}x = 1\n[\s\S]*\n {4}… 5,\d{3} characters of code left out …\n[\s\S]*\n1$/);
+    assert.match(reply, /^\[1\] x = 1\n {4}x = 1\n[\s\S]*\n {4}… 5,\d{3} characters of code omitted …\n[\s\S]*\n1$/);
     assert.ok(reply.length < 300);
   });
 });

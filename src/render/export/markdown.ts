@@ -62,7 +62,7 @@ function richOf(data: Readonly<Record<string, string>>): string | undefined {
   const picture = pictureOf(data);
   if (picture !== undefined) return image(picture);
   const table = parseTable(data[TABLE_TYPE] ?? "");
-  const fits = table !== undefined && table.rows.length <= MAX_TABLE_ROWS && table.columns.length <= MAX_TABLE_COLUMNS;
+  const fits = table !== undefined && table.total <= MAX_TABLE_ROWS && table.columns.length <= MAX_TABLE_COLUMNS;
   return fits && table.columns.length > 0 ? tableText(table) : undefined;
 }
 

@@ -1,8 +1,9 @@
 import type { MimeBundle, Output, StreamOutput } from "../../core/execution.ts";
 import type { Block } from "../../core/session.ts";
 import { foldCarriageReturns } from "../../core/terminal.ts";
+import { cutMark } from "../cut.ts";
 import { LATE_MARK, OWN_MARK } from "../output-text.ts";
-import { grouped, linesOf } from "../text.ts";
+import { linesOf } from "../text.ts";
 import { type Entry, noteOf } from "../transcript.ts";
 import type { ExportedHistory } from "./history.ts";
 import { toJson } from "./json.ts";
@@ -64,7 +65,7 @@ function streamsMarked(outputs: readonly Output[]): Output[] {
     const marks: string[] = [];
     if (output.late === true && !wasLate) marks.push(LATE_MARK);
     if (output.late !== true && wasLate) marks.push(OWN_MARK);
-    if (output.dropped) marks.push(`… ${grouped(output.dropped)} characters left out …`);
+    if (output.dropped) marks.push(cutMark(output.dropped));
     const text = marks.map((mark) => `${mark}\n`).join("") + output.text;
     const atLineStart = before?.type !== "stream" || before.text.endsWith("\n");
     return text === "" ? [] : [marked(output, marks.length === 0 || atLineStart ? text : `\n${text}`)];

@@ -38,29 +38,41 @@ export function scriptOf(entries: readonly Entry[], options: ScriptOptions = {})
 const HEADER = `# The code of a Python session, saved by edge-python-repl.
 # Each block stands under its number in the session's history.`;
 
-type Helper = "run" | "runFile" | "notebook";
+type Helper = "display" | "loop" | "run" | "notebook" | "runFile";
 
 const HELPERS: Readonly<Record<Helper, string>> = {
-  notebook: `
-def _repl_cells(source):
-    """The code cells of a notebook as one source."""
-    import json
-    cells = json.loads(source)["cells"]
-    return "\\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")`,
+  display: `
+try:
+    from IPython.display import display
+except ImportError:
+    display = print`,
+  loop: `
+def _repl_wait(awaitable):
+    """Wait in the one event loop of all blocks, so that their tasks go on in later blocks."""
+    import asyncio, builtins
+    loop = _repl_wait.loop = builtins.getattr(_repl_wait, "loop", None) or asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    loop.run_until_complete(awaitable)`,
   run: `
 def _repl_run(source, name):
-    """Run source in this namespace; it may await at its top level, and its tasks go on in later calls."""
-    import ast, asyncio, builtins
+    """Run source in this namespace and in the event loop; it may await at its top level."""
+    import ast, builtins
     code = builtins.compile(source, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-    waiting = builtins.eval(code, builtins.globals())
-    if waiting is not None:
-        loop = _repl_run.loop = builtins.getattr(_repl_run, "loop", None) or asyncio.new_event_loop()
-        asyncio.set_event_loop(loop)
-        loop.run_until_complete(waiting)`,
+    async def run():
+        waiting = builtins.eval(code, builtins.globals())
+        if waiting is not None:
+            await waiting
+    _repl_wait(run())`,
+  notebook: `
+def _repl_cells(source):
+    """The code cells of a notebook as one source, without magics."""
+    import json, re
+    cells = [cell for cell in json.loads(source)["cells"] if cell["cell_type"] == "code"]
+    return re.sub(r"(?m)^(\\s*)[%!].*", r"\\1pass", "\\n".join("".join(cell["source"]) for cell in cells))`,
   runFile: `
 def _repl_run_file(path):
     """Run a Python file in this namespace, with __file__ set."""
-    import builtins, os, sys
+    import ast, builtins, os, sys
     names = builtins.globals()
     before = names.get("__file__")
     names["__file__"] = os.path.abspath(path)
@@ -68,11 +80,19 @@ def _repl_run_file(path):
     try:
         with builtins.open(path, "rb") as file:
             source = file.read()
-        _repl_run(_repl_cells(source) if path.endswith(".ipynb") else source, path)
+        if path.endswith(".ipynb"):
+            source = _repl_cells(source)
+        code = builtins.compile(source, path, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        waiting = builtins.eval(code, names)
+        if waiting is not None:
+            _repl_wait(waiting)
     finally:
         del sys.path[0]
         names["__file__"] = before`,
 };
+
+/** The session offers `display` without an import. */
+const USES_DISPLAY = /(?<!\bdef\s+|[\w.])display\s*\(/;
 
 type Piece = { readonly text: string; readonly futures: readonly string[]; readonly helpers: readonly Helper[] };
 
@@ -83,16 +103,17 @@ function pieceOf({ number, block }: Entry): Piece {
   if (plain === undefined) {
     return { text: `${heading} kept as a comment:\n${commented(block.code)}`, futures: [], helpers: [] };
   }
-  if (!plain.awaits) return { text: `${heading}\n${plain.text}`, futures: plain.futures, helpers: [] };
+  const display: Helper[] = USES_DISPLAY.test(plain.text) ? ["display"] : [];
+  if (!plain.needsLoop) return { text: `${heading}\n${plain.text}`, futures: plain.futures, helpers: display };
   const call = `_repl_run(${sourceLiteral(plain.text)}, ${quoted(`<block ${number}>`)})`;
-  return { text: `${heading}\n${call}`, futures: [], helpers: ["run"] };
+  return { text: `${heading}\n${call}`, futures: [], helpers: [...display, "loop", "run"] };
 }
 
 function filePiece(heading: string, path: string): Piece {
   return {
     text: `${heading}\n_repl_run_file(${quoted(path)})`,
     futures: [],
-    helpers: path.endsWith(".ipynb") ? ["notebook", "run", "runFile"] : ["run", "runFile"],
+    helpers: path.endsWith(".ipynb") ? ["loop", "notebook", "runFile"] : ["loop", "runFile"],
   };
 }
 

@@ -1,9 +1,10 @@
 import type { DisplayOutput, Output, StreamOutput } from "../../core/execution.ts";
 import { foldCarriageReturns } from "../../core/terminal.ts";
+import { cutMark } from "../cut.ts";
 import { displayText, LATE_MARK, OWN_MARK } from "../output-text.ts";
 import { dataUri, type Picture, pictureOf } from "../pictures.ts";
 import { parseTable, TABLE_TYPE } from "../table.ts";
-import { counted, withoutEndBreaks } from "../text.ts";
+import { withoutEndBreaks } from "../text.ts";
 import { ansiHtml } from "./ansi.ts";
 import { escapeHtml, textHtml } from "./escape.ts";
 import { frameHtml } from "./frame.ts";
@@ -34,7 +35,7 @@ export function outputsHtml(outputs: readonly Output[], options: OutputOptions):
 }
 
 function streamHtml({ name, text, dropped = 0 }: StreamOutput, { label }: OutputOptions): string {
-  const cut = dropped > 0 ? `<p class="mark">… ${counted(dropped, "character")} left out …</p>` : "";
+  const cut = dropped > 0 ? `<p class="mark">${cutMark(dropped)}</p>` : "";
   const folded = withoutEndBreaks(foldCarriageReturns(text));
   return cut + textBox(name, label, folded);
 }

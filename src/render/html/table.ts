@@ -8,16 +8,16 @@ const MAX_COLUMNS = 100;
 const MAX_CELL_CHARS = 1000;
 
 /** @returns A data frame as a table that scrolls by itself, with its size as caption. */
-export function tableHtml({ columns, rows }: Table): string {
+export function tableHtml({ columns, rows, total }: Table): string {
   const shown = columns.slice(0, MAX_COLUMNS);
   const head = shown.map((column) => `<th scope="col"${align(isNumeric(column))}>${textHtml(column.name)}</th>`);
   const body = rows.slice(0, MAX_ROWS).map((row) => {
     const cells = shown.map((column, index) => `<td${align(isNumeric(column))}>${cellHtml(row[index])}</td>`);
     return `<tr>${cells.join("")}</tr>`;
   });
-  const size = `${counted(rows.length, "row")} × ${counted(columns.length, "column")}`;
+  const size = `${counted(total, "row")} × ${counted(columns.length, "column")}`;
   const cut = [
-    ...(rows.length > MAX_ROWS ? [`first ${grouped(MAX_ROWS)} rows`] : []),
+    ...(total > body.length ? [`first ${grouped(body.length)} rows`] : []),
     ...(columns.length > MAX_COLUMNS ? [`first ${grouped(MAX_COLUMNS)} columns`] : []),
   ];
   const caption = cut.length > 0 ? `${size}, shown: ${cut.join(", ")}` : size;

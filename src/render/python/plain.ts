@@ -5,8 +5,8 @@ export type PlainBlock = {
   readonly text: string;
   /** What it imports `from __future__`, such as `annotations`: to be imported first in the file. */
   readonly futures: readonly string[];
-  /** Does it await at its top level, so that it can only be compiled on its own? */
-  readonly awaits: boolean;
+  /** Does it need a running event loop, because it awaits or makes tasks at its top level? */
+  readonly needsLoop: boolean;
 };
 
 type Edit = { readonly start: number; readonly end: number; readonly text: string };
@@ -26,20 +26,20 @@ export function plainBlock(code: string): PlainBlock | undefined {
   const [cellMagic] = source.lines;
   const first = textOf(source.text, cellMagic?.tokens[0]);
   if (first.startsWith("%%") && !PYTHON_CELL_MAGIC.test(first)) {
-    return { text: commented(source.text), futures: [], awaits: false };
+    return { text: commented(source.text), futures: [], needsLoop: false };
   }
   if (!source.complete) return undefined;
   const futures = source.lines.map((line) => futureImports(source, line));
-  const awaits = source.lines.some((line) => hasAwait(source, line));
+  const needsLoop = makesTasks(source) || source.lines.some((line) => hasAwait(source, line));
   const edits = source.lines.flatMap((line, index) => {
     const magic = magicEdit(source, line);
     if (magic !== undefined) return [magic];
-    return [...globalEdits(source, line), ...(awaits ? [] : (futures[index] ?? []))];
+    return [...globalEdits(source, line), ...(needsLoop ? [] : (futures[index] ?? []))];
   });
   return {
     text: edited(source.text, edits),
-    futures: awaits ? [] : futures.flat().flatMap(({ features }) => features),
-    awaits,
+    futures: needsLoop ? [] : futures.flat().flatMap(({ features }) => features),
+    needsLoop,
   };
 }
 
@@ -126,6 +126,17 @@ function globalEdits({ text }: PythonSource, line: LogicalLine): Edit[] {
     const last = tokens[(semicolon < 0 ? tokens.length : semicolon) - 1] ?? token;
     return [{ start: token.start, end: last.end, text: "pass" }];
   });
+}
+
+const TASK_MAKERS = new Set(["create_task", "ensure_future", "get_running_loop", "current_task"]);
+const LOOP_STARTERS = new Set(["run", "run_until_complete", "run_forever", "Runner", "new_event_loop"]);
+
+/** The session runs such code in its loop even when it does not await; not when it starts a loop of its own. */
+function makesTasks({ text, lines }: PythonSource): boolean {
+  const own = lines.filter(({ scope }) => scope === "module").flatMap(({ tokens, body }) => tokens.slice(0, body));
+  const names = new Set(own.filter(({ kind }) => kind === "name").map((token) => textOf(text, token)));
+  const has = (words: ReadonlySet<string>): boolean => [...words].some((word) => names.has(word));
+  return names.has("asyncio") && has(TASK_MAKERS) && !has(LOOP_STARTERS);
 }
 
 /** Does a line await outside of every function? Also true for the words inside an f-string of it, to be safe. */
