@@ -22,8 +22,8 @@ def answer(frame, cwd, root):
         reply.update(_OPERATIONS[frame["op"]](frame, _resolve(frame["path"], cwd, root)))
     except _Refused as error:
         reply["error"] = {"code": error.code, "message": str(error)}
-    except KeyError:
-        reply["error"] = {"code": "INVALID_ARGUMENT", "message": "The worker knows no operation %r" % frame.get("op")}
+    except (KeyError, ValueError, OSError) as error:
+        reply["error"] = {"code": "INTERNAL", "message": "The worker cannot do %r: %s" % (frame.get("op"), error)}
     return reply
 
 
@@ -62,13 +62,15 @@ def _read(frame, full):
         raise _Refused(_NOT_FOUND, "There is no file %s" % path) from None
     except OSError as error:
         raise _Refused(_UNREADABLE, "%s cannot be read: %s" % (path, _why(error))) from error
-    with open(descriptor, "rb") as file:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise _Refused(_UNREADABLE, "%s is no regular file" % path)
-        try:
+        with open(descriptor, "rb", closefd=False) as file:
             data = file.read(limit + 1)
-        except OSError as error:
-            raise _Refused(_UNREADABLE, "%s cannot be read: %s" % (path, _why(error))) from error
+    except OSError as error:
+        raise _Refused(_UNREADABLE, "%s cannot be read: %s" % (path, _why(error))) from error
+    finally:
+        os.close(descriptor)
     if len(data) > limit:
         raise _Refused("TOO_LARGE", "%s holds more than %d bytes, the most that can be read at once" % (path, limit))
     return {"path": full, "data": binascii.b2a_base64(data, newline=False).decode("ascii")}
