@@ -44,8 +44,11 @@ def describe(status, aborted=False):
     return text
 
 
+_SECOND_NAMES = ("SIGIOT", "SIGCLD", "SIGPOLL")
+
+
 def _signal_name(number):
     for name, value in vars(_signal).items():
-        if value == number and name.startswith("SIG") and not name.startswith("SIG_"):
+        if value == number and name.startswith("SIG") and name[3] != "_" and name not in _SECOND_NAMES:
             return name
     return "signal %d" % number
