@@ -33,6 +33,8 @@ export class Context {
   private prefixSent = false;
   private closed = false;
   busy = false;
+  /** How often a kernel was started. */
+  starts = 0;
 
   constructor(language: string, cwd: string, options: ContextOptions) {
     this.language = language;
@@ -48,6 +50,8 @@ export class Context {
       onExit: () => this.kernelEnded(process),
     });
     this.kernel = process;
+    this.busy = false;
+    this.starts += 1;
     await process.ready;
   }
 

@@ -9,6 +9,8 @@ export type ControlOptions = {
   /** Seconds; a longer timeout is refused. */
   readonly maxTimeout: number;
   readonly domain: string | null;
+  /** Most entries of one page of a list. */
+  readonly pageLimit: number;
 };
 
 export type Registry = {
@@ -33,7 +35,7 @@ export async function serveControl(
   const call = { request, response, url, parts: parts[0] === "v2" ? parts.slice(1) : parts };
   if (call.parts[0] !== "sandboxes") return fail(response, 404, "no matching operation was found");
   if (call.parts.length === 1)
-    return request.method === "POST" ? create(registry, options, call) : list(registry, call);
+    return request.method === "POST" ? create(registry, options, call) : list(registry, options, call);
   return serveSandbox(registry, options, call);
 }
 
@@ -99,12 +101,12 @@ function detail(sandbox: Sandbox): Record<string, unknown> {
   };
 }
 
-function list(registry: Registry, { response, url }: Call): void {
+function list(registry: Registry, options: ControlOptions, { response, url }: Call): void {
   const wanted = [...new URLSearchParams(url.searchParams.get("metadata") ?? "")].map(
     ([key, value]) => [decodeURIComponent(key), decodeURIComponent(value)] as const,
   );
   const states = (url.searchParams.get("state") ?? "running,paused").split(",");
-  const limit = Number(url.searchParams.get("limit") ?? 100);
+  const limit = Math.min(options.pageLimit, Number(url.searchParams.get("limit") ?? 100));
   const from = Number(url.searchParams.get("nextToken") ?? 0);
   const found = [...registry.sandboxes.values()]
     .filter((sandbox) => states.includes(sandbox.state))

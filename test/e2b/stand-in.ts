@@ -54,6 +54,7 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
     maxConcurrent: options.maxConcurrent ?? 20,
     maxTimeout: options.maxTimeout ?? 24 * 3600,
     domain: options.domain ?? null,
+    pageLimit: options.pageLimit ?? 100,
   };
   const registry = { sandboxes, create: (spec: SandboxSpec) => createSandbox(sandboxes, spec, options) };
   const reset = () => {
