@@ -55,9 +55,13 @@ export async function startServer(
     pid: running.pid,
     running,
     stderr: running.stderr,
-    stop(signal = "SIGTERM") {
+    async stop(signal = "SIGTERM") {
       if (!exit) running.child.kill(signal);
-      return within(running.exited, END_LIMIT_MS, `the server to end after ${signal}`);
+      try {
+        return await within(running.exited, END_LIMIT_MS, `the server to end after ${signal}`);
+      } finally {
+        if (!exit) running.child.kill("SIGKILL");
+      }
     },
   };
 }

@@ -21,11 +21,7 @@ export async function temporaryFolder(context: Scope): Promise<string> {
 const [MODERN_HTTP] = V2_LEGS.filter(({ transport, era }) => transport === "Streamable HTTP" && era === "2026");
 
 /** A client of the newest revision, closed after the test. */
-export async function connect(
-  context: Scope,
-  target: Target,
-  leg: Leg | undefined = MODERN_HTTP,
-): Promise<ReplClient> {
+export async function connect(context: Scope, target: Target, leg: Leg | undefined = MODERN_HTTP): Promise<ReplClient> {
   if (!leg) throw new Error("No such client");
   const client = await leg.connect(target);
   context.after(() => client.close());
