@@ -1,8 +1,8 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import type { DisplayOutput } from "../core/execution.ts";
+import type { DisplayOutput, PythonError } from "../core/execution.ts";
 import type { Block } from "../core/session.ts";
-import { renderReply, renderTranscript, splitStreams, tableOf } from "../render/index.ts";
+import { cutText, renderReply, renderTranscript, splitStreams, tableOf, wellFormed } from "../render/index.ts";
 import type { History } from "../sessions/history.ts";
 import type { RerunResult } from "../sessions/rerun.ts";
 import type { RunResult } from "../sessions/run.ts";
@@ -72,12 +72,17 @@ function blockFacts(block: Block, { structured, replyChars }: ReplySettings): Re
     status: block.status,
     ...(structured === "brief" ? {} : { stdout, stderr }),
     result,
-    error: block.error,
+    error: block.error && errorFacts(block.error, replyChars),
     state: block.state,
     duration_ms: Math.round(block.durationMs * 1000) / 1000,
     ...(block.note === undefined ? {} : { note: block.note }),
     ...(table === undefined ? {} : { table }),
   };
+}
+
+function errorFacts({ name, message, traceback }: PythonError, maxChars: number): PythonError {
+  const short = (text: string): string => wellFormed(cutText([{ text, dropped: 0 }], { maxChars }).text);
+  return { name, message: short(message), traceback: short(traceback) };
 }
 
 function moreLink(truncated: number, uri: string): ContentBlock[] {
@@ -98,7 +103,12 @@ function picture({ data }: DisplayOutput, position: number, link: string): Conte
   }
   const svg = data["image/svg+xml"];
   if (svg === undefined || svg.length > MAX_IMAGE_CHARS) return [];
-  return [{ type: "resource", resource: { uri: `${link}#${position}.svg`, mimeType: "image/svg+xml", text: svg } }];
+  return [
+    {
+      type: "resource",
+      resource: { uri: `${link}#${position}.svg`, mimeType: "image/svg+xml", text: wellFormed(svg) },
+    },
+  ];
 }
 
 export function rerunReply(id: string, result: RerunResult, settings: ReplySettings): CallToolResult {
@@ -141,7 +151,11 @@ export function historyReply(id: string, history: History, settings: ReplySettin
   const { entries, total } = history;
   const text = renderTranscript(
     entries.map(({ block, index }) => ({ block, number: index + 1 })),
-    { maxChars: settings.replyChars, link: (index: number) => outputUri(id, index) },
+    {
+      maxChars: settings.replyChars,
+      totalChars: settings.replyChars,
+      link: (index: number) => outputUri(id, index),
+    },
   );
   const gone = notInMemory(history);
   return {
