@@ -4,6 +4,7 @@ import { sliceIndices } from "../core/slice.ts";
 import { countBlocks, sequencesOf } from "../store/ranges.ts";
 import type { ServiceContext } from "./context.ts";
 import type { LiveSession } from "./live.ts";
+import { describeSession, type SessionInfo } from "./manage.ts";
 import { withoutSequences } from "./positions.ts";
 import type { Slice } from "./rerun.ts";
 import { interrupted, requireSession, settle } from "./run.ts";
@@ -16,6 +17,26 @@ export type History = {
   readonly total: number;
   readonly entries: readonly HistoryEntry[];
 };
+
+/** A session as it stands, without its blocks. */
+export type Pulse = {
+  readonly record: SessionRecord;
+  readonly info: SessionInfo;
+  /** Does a block run in this process? */
+  readonly running: boolean;
+  /** Changes whenever the history may read differently; while a block runs its output changes without. */
+  readonly stamp: string;
+};
+
+/** One read of the record, for whoever asks again and again. */
+export async function readPulse(context: ServiceContext, live: LiveSession): Promise<Pulse> {
+  const record = await requireSession(context, live.owner, live.id);
+  const info = describeSession(context, live, record);
+  const { lastUsedAt, epoch, nextSequence, kernelRef } = record;
+  const own = [live.epoch, live.completed, live.lastUsed, live.queue.length, live.lost];
+  const stamp = JSON.stringify([record.live, lastUsedAt, epoch, nextSequence, kernelRef !== null, info.alive, ...own]);
+  return { record, info, running: live.running !== undefined, stamp };
+}
 
 /** Reads a slice; the running block shows what it has printed so far. Never waits for a run. */
 export async function readHistory(context: ServiceContext, live: LiveSession, slice: Slice): Promise<History> {

@@ -5,7 +5,7 @@ import { sliceIndices } from "../core/slice.ts";
 import { countBlocks } from "../store/ranges.ts";
 import type { CellOptions } from "./cells.ts";
 import type { Caller, ServiceContext } from "./context.ts";
-import { deleteHistory, type History, readHistory } from "./history.ts";
+import { deleteHistory, type History, type Pulse, readHistory, readPulse } from "./history.ts";
 import { type InstallRequest, type InstallResult, installPackages } from "./install.ts";
 import { createKernels } from "./kernels.ts";
 import { createLiveSessions, type LiveSession } from "./live.ts";
@@ -37,6 +37,8 @@ export type SessionService = {
   /** Stops what runs. @returns false when nothing ran. */
   interrupt(caller: Caller, id: string): Promise<boolean>;
   history(caller: Caller, id: string, slice: Slice): Promise<History>;
+  /** How the session stands, at the cost of one small read. @throws AppError SESSION_NOT_FOUND, INVALID_SESSION_ID. */
+  pulse(caller: Caller, id: string): Promise<Pulse>;
   deleteHistory(
     caller: Caller,
     id: string,
@@ -96,6 +98,7 @@ export function createSessionService(context: ServiceContext): SessionService {
       return live.running !== undefined;
     },
     history: async (caller, id, slice) => readHistory(context, await known(caller, id), slice),
+    pulse: async (caller, id) => readPulse(context, await known(caller, id)),
     deleteHistory: async (caller, id, start, end) => deleteHistory(context, await known(caller, id), start, end),
     install: (caller, request) => installPackages(context, kernels, sessions, caller, request),
     async files(caller, id) {
