@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { PythonInfo } from "../src/backends/subprocess/find-python.ts";
 import { type Config, isOwnSetting } from "../src/config.ts";
 import type { Backend } from "../src/core/backend.ts";
 import { createSessionService, type SessionService } from "../src/sessions/service.ts";
@@ -8,6 +9,7 @@ import { createHistoryStore } from "../src/store/history-store.ts";
 import { dataFolder, openStorage } from "./drivers/open.ts";
 import type { Log } from "./log.ts";
 import { e2bOptions, limitsOf } from "./options.ts";
+import type { OpenedSandbox } from "./sandbox/open.ts";
 
 /** The server cannot start as it is set up. The message is one sentence that says what to change. */
 export class StartError extends Error {
@@ -28,7 +30,8 @@ const WORKER = [new URL("./worker/main.py", import.meta.url), new URL("../src/wo
 
 /** Puts the parts together for runtimes that have processes and files: Node, Deno and Bun. */
 export async function compose(config: Config, log: Log): Promise<Composition> {
-  const { backend, python } = await chooseBackend(config, log).catch((error: unknown) => asStartError(error));
+  const chosen = await chooseBackend(config, log).catch((error: unknown) => asStartError(error));
+  const { backend, python, sandbox } = chosen;
   const opened = await openStorage(config.REPL_STORAGE, process.env).catch((error: unknown) =>
     asStartError(error, "REPL_STORAGE: "),
   );
@@ -40,7 +43,7 @@ export async function compose(config: Config, log: Log): Promise<Composition> {
     ...(maxValueBytes === undefined ? {} : { maxValueBytes }),
     log: (message) => log("store", { message }),
   });
-  const cwd = config.REPL_CWD ?? config.REPL_ROOT;
+  const cwd = sandbox ? sandbox.startFolder : (config.REPL_CWD ?? config.REPL_ROOT);
   const service = createSessionService({
     store,
     ...(exclusive ? {} : { locks }),
@@ -52,6 +55,9 @@ export async function compose(config: Config, log: Log): Promise<Composition> {
     now: Date.now,
     log,
   });
+  const exists = async (owner: string, id: string): Promise<boolean> =>
+    (await store.readSession(owner, id)) !== undefined;
+  sandbox?.sandbox.sweep(exists).catch((error: unknown) => log("sandbox", { line: String(error) }));
   return {
     service,
     python,
@@ -59,6 +65,7 @@ export async function compose(config: Config, log: Log): Promise<Composition> {
     async close(graceMs) {
       await service.close(graceMs);
       await opened.close();
+      await sandbox?.close();
     },
   };
 }
@@ -68,24 +75,42 @@ function asStartError(error: unknown, prefix = ""): never {
   throw new StartError(prefix + (error instanceof Error ? error.message : String(error)));
 }
 
-async function chooseBackend(config: Config, log: Log): Promise<{ backend: Backend; python: string }> {
+type Chosen = { readonly backend: Backend; readonly python: string; readonly sandbox?: OpenedSandbox };
+
+async function chooseBackend(config: Config, log: Log): Promise<Chosen> {
   if (config.REPL_BACKEND === "e2b") {
     const { createE2bBackend } = await import("../src/backends/e2b/backend.ts");
     return { backend: createE2bBackend(e2bOptions(config, log)), python: "E2B cloud sandboxes" };
   }
   const { createSubprocessBackend, findPython } = await import("./subprocess.ts");
   const python = await findPython({ ...process.env, REPL_PYTHON: config.REPL_PYTHON });
+  const root = config.REPL_ROOT === undefined ? {} : { root: madeFolder(config.REPL_ROOT) };
+  const worker = workerPath();
+  const sandbox = await chooseSandbox(config, python, worker, log);
   const backend = createSubprocessBackend({
     python,
-    workerPath: workerPath(),
+    workerPath: worker,
     env: kernelEnvironment(),
     venvDir: join(dataFolder(process.env), "venv"),
-    ...(config.REPL_ROOT === undefined ? {} : { root: madeFolder(config.REPL_ROOT) }),
+    ...root,
     ...(config.REPL_MEMORY_MB === 0 ? {} : { memoryMb: config.REPL_MEMORY_MB }),
     warmKernels: config.REPL_WARM_KERNELS,
+    ...(sandbox ? { sandbox: sandbox.sandbox } : {}),
     log: (line) => log("worker", { line }),
   });
-  return { backend, python: `Python ${python.version} (${python.executable})` };
+  const named = `Python ${python.version} (${python.executable})`;
+  return sandbox ? { backend, python: `${named}, confined by bubblewrap`, sandbox } : { backend, python: named };
+}
+
+async function chooseSandbox(
+  config: Config,
+  python: PythonInfo,
+  workerPath: string,
+  log: Log,
+): Promise<OpenedSandbox | undefined> {
+  if (config.REPL_SANDBOX === "off") return undefined;
+  const { openSandbox } = await import("./sandbox/open.ts");
+  return openSandbox(config, { python, workerPath, log });
 }
 
 function madeFolder(path: string): string {

@@ -70,6 +70,7 @@ const settings = z.object({
   REPL_LOG: choice(["info", "debug", "off"], "info"),
   REPL_SANDBOX: choice(["off", "bwrap"], "off"),
   REPL_SANDBOX_NETWORK: flag(false),
+  REPL_MAX_PROCESSES: whole(256, 8),
   REPL_ALLOW_URLS: flag(false),
   REPL_WARM_KERNELS: whole(0),
   REPL_SEAL_KEY: text,
