@@ -100,7 +100,11 @@ export async function listSessions(
   return records.map((record) => describeSession(context, sessions.peek(caller.owner, record.id), record));
 }
 
-export function describeSession(context: ServiceContext, live: LiveSession | undefined, record: SessionRecord): SessionInfo {
+export function describeSession(
+  context: ServiceContext,
+  live: LiveSession | undefined,
+  record: SessionRecord,
+): SessionInfo {
   const remote = context.backend.supports.attach && record.kernelRef !== null && live?.lost === undefined;
   return {
     session_id: record.id,
