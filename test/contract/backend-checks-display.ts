@@ -116,6 +116,21 @@ export const DISPLAY_CHECKS: readonly BackendCheck[] = [
     ],
   },
   {
+    id: "large-picture-is-not-sent-whole",
+    modules: ["PIL"],
+    steps: [
+      {
+        run: lines(
+          "import os",
+          "from PIL import Image",
+          "Image.frombytes('RGB', (2000, 2000), os.urandom(12_000_000))",
+        ),
+        out: [{ result: { "image/png": like(/^iVBORw0KGgo[A-Za-z0-9+/=]{1,6000000}$/, PNG) } }],
+        withinMs: 50_000,
+      },
+    ],
+  },
+  {
     id: "figures-once-each",
     modules: ["matplotlib"],
     steps: [
@@ -164,6 +179,20 @@ export const DISPLAY_CHECKS: readonly BackendCheck[] = [
           Array.from({ length: 30 }, (_, n) => `column${n}`).join(" "),
         ),
         withinMs: 50_000,
+      },
+      {
+        run: "pd.DataFrame({'n': [1], 't': ['x']})",
+        out: [
+          {
+            result: {
+              "text/plain": "   n  t\n0  1  x",
+              "application/vnd.dataresource+json": like(
+                /"data": ?\[\{"index": ?0, ?"n": ?1, ?"t": ?"x"\}\]/,
+                '{"data": [{"index": 0, "n": 1, "t": "x"}]}',
+              ),
+            },
+          },
+        ],
       },
       {
         run: "pd.DataFrame({'n': range(100_000)})",

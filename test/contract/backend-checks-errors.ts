@@ -159,6 +159,20 @@ export const ERROR_CHECKS: readonly BackendCheck[] = [
     ],
   },
   {
+    id: "code-nested-too-deeply",
+    steps: [
+      {
+        run: `${"(".repeat(5000)}1${")".repeat(5000)}`,
+        error: {
+          name: "SyntaxError",
+          message: like(/^too many nested parentheses/, "too many nested parentheses"),
+          traceback: like(/SyntaxError: too many nested parentheses$/, "SyntaxError: too many nested parentheses"),
+        },
+      },
+      { run: "1 + 1", value: "2" },
+    ],
+  },
+  {
     id: "endless-recursion-is-short",
     steps: [
       {

@@ -192,7 +192,13 @@ export const LANGUAGE_CHECKS: readonly BackendCheck[] = [
         },
         withinMs: 5000,
       },
-      { run: "1 + 1", value: "2" },
+      { run: "import sys; sys.stdin.read()", value: "''", withinMs: 5000 },
+      {
+        run: "breakpoint()\n'went on'",
+        out: [{ stderr: like(/^[^\n]+\n$/, "breakpoint() does nothing\n") }, { result: { "text/plain": "'went on'" } }],
+        withinMs: 5000,
+      },
+      { run: "sys.gettrace() is None", value: "True" },
     ],
   },
   {
@@ -206,13 +212,29 @@ export const LANGUAGE_CHECKS: readonly BackendCheck[] = [
       { run: "os.getcwd()", value: "'/'" },
       {
         run: "%nosuchmagic 1",
-        out: [],
         error: {
-          name: like(/./, "SyntaxError") && "SyntaxError",
+          name: "SyntaxError",
           message: like(/nosuchmagic/, "%nosuchmagic is not known"),
           traceback: like(/nosuchmagic/, "SyntaxError: %nosuchmagic is not known"),
         },
       },
+      {
+        run: "%pip install numpy",
+        error: {
+          name: "SyntaxError",
+          message: like(/install_package/, "call install_package"),
+          traceback: like(/SyntaxError: .*install_package/, "SyntaxError: call install_package"),
+        },
+      },
+      { run: "%env CONTRACT_MAGIC=5", stdout: "env: CONTRACT_MAGIC=5\n" },
+      { run: "os.environ['CONTRACT_MAGIC']", value: "'5'" },
+      {
+        run: "%time sum(range(10))",
+        stdout: like(/^CPU time: .*\nWall time: .*\n$/, "CPU time: 1 µs\nWall time: 1 µs\n"),
+        value: "45",
+      },
+      { run: "%timeit -n 1 -r 1 1 + 1", stdout: like(/^\S+ \S+ .*per loop.*\n$/, "1 µs ± 0 ns per loop\n") },
+      { run: "%matplotlib inline" },
     ],
   },
   {

@@ -19,6 +19,16 @@ export const LIFE_CHECKS: readonly BackendCheck[] = [
     ],
   },
   {
+    id: "kernels-do-not-wait-for-each-other",
+    steps: [
+      { together: ["a", "b", "c"].map((on) => ({ on, run: "import time" })), withinMs: 60_000 },
+      {
+        together: ["a", "b", "c"].map((on) => ({ on, run: `time.sleep(2); '${on}'`, value: `'${on}'` })),
+        withinMs: 5500,
+      },
+    ],
+  },
+  {
     id: "starts-in-the-wanted-folder",
     steps: [
       { on: "tmp", start: { cwd: "/tmp" } },

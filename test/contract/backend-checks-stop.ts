@@ -92,6 +92,21 @@ export const STOP_CHECKS: readonly BackendCheck[] = [
     ],
   },
   {
+    id: "await-works-after-a-stop",
+    needs: ["interrupt"],
+    steps: [
+      {
+        run: lines("import asyncio", "print('go', flush=True)", "await asyncio.gather(*map(asyncio.sleep, [60, 60]))"),
+        stdout: "go\n",
+        stop: byOutput,
+        aborted: "kept",
+        withinMs: SOON_MS,
+      },
+      { run: "await asyncio.sleep(0, 'fine')", value: "'fine'" },
+      { run: "asyncio.run(asyncio.sleep(0, 'too'))", value: "'too'" },
+    ],
+  },
+  {
     id: "code-that-prints-nothing-is-stopped",
     needs: ["interrupt", "files"],
     steps: [

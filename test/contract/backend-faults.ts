@@ -1,9 +1,9 @@
 import type { ExecutionReply, Output } from "../../src/core/execution.ts";
-import { type Answer, type Fault, rightAnswer } from "./backend-oracle.ts";
-import { type CellStep, outputsOf, type Step, type TextMatch } from "./backend-steps.ts";
+import { type Answer, type Fault, type LoneStep, rightAnswer } from "./backend-oracle.ts";
+import { type CellStep, outputsOf, type TextMatch } from "./backend-steps.ts";
 
 /** Every way to answer a step wrongly that the contract must notice. */
-export function faultsOf(step: Step): Fault[] {
+export function faultsOf(step: LoneStep): Fault[] {
   const fault = (what: string, change: Partial<Answer>): Fault => ({
     step,
     what,
@@ -21,7 +21,7 @@ export function faultsOf(step: Step): Fault[] {
 
 type MakeFault = (what: string, change: Partial<Answer>) => Fault;
 
-function callFaults(step: Step, fault: MakeFault): Fault[] {
+function callFaults(step: LoneStep, fault: MakeFault): Fault[] {
   const right = rightAnswer(step);
   if ("read" in step) {
     return [fault("other bytes", { data: Uint8Array.of(...right.data, 1) }), fault("relative path", { path: "file" })];

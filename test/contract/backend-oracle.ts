@@ -5,10 +5,12 @@ import {
   type BackendCheck,
   type CellResult,
   type CellStep,
+  flatten,
   type OutputMatch,
   outputsOf,
   type Step,
   type TextMatch,
+  type TogetherStep,
 } from "./backend-steps.ts";
 
 /** A backend in memory that runs nothing: it answers each step of a check with what the step wants to see. */
@@ -28,8 +30,10 @@ export type Answer = {
   readonly lines: readonly string[];
 };
 
+export type LoneStep = Exclude<Step, TogetherStep>;
+
 /** Changes what is answered to one step: a deliberate fault. */
-export type Fault = { readonly step: Step; readonly what: string; readonly answer: (right: Answer) => Answer };
+export type Fault = { readonly step: LoneStep; readonly what: string; readonly answer: (right: Answer) => Answer };
 
 const EVERYTHING: Supports = {
   attach: true,
@@ -41,16 +45,18 @@ const EVERYTHING: Supports = {
 };
 
 export function createOracle(checks: readonly BackendCheck[], fault?: Fault): Backend {
-  const stepsOf = (sessionId: string, name: string): readonly Step[] =>
-    checks.find((check) => sessionId === `${check.id}-${name}`)?.steps.filter((step) => (step.on ?? "main") === name) ??
-    [];
-  const answerTo = (step: Step): Answer => (step === fault?.step ? fault.answer(rightAnswer(step)) : rightAnswer(step));
+  const stepsOf = (sessionId: string, name: string): readonly LoneStep[] =>
+    flatten(checks.find((check) => sessionId === `${check.id}-${name}`)?.steps ?? []).filter(
+      (step) => (step.on ?? "main") === name,
+    );
+  const answerTo = (step: LoneStep): Answer =>
+    step === fault?.step ? fault.answer(rightAnswer(step)) : rightAnswer(step);
   return {
     name: "oracle",
     supports: EVERYTHING,
     async startKernel({ sessionId }) {
       const steps = [...stepsOf(sessionId, sessionId.slice(sessionId.lastIndexOf("-") + 1))];
-      if (steps[0] && "start" in steps[0]) refuseIf(answerTo(steps.shift() as Step));
+      if (steps[0] && "start" in steps[0]) refuseIf(answerTo(steps.shift() as LoneStep));
       return createOracleKernel(steps, answerTo);
     },
     attachKernel: async () => undefined,
@@ -59,9 +65,9 @@ export function createOracle(checks: readonly BackendCheck[], fault?: Fault): Ba
   };
 }
 
-function createOracleKernel(steps: Step[], answerTo: (step: Step) => Answer): Kernel {
+function createOracleKernel(steps: LoneStep[], answerTo: (step: LoneStep) => Answer): Kernel {
   let stop = (): void => undefined;
-  let running: Step | undefined;
+  let running: LoneStep | undefined;
   const next = (): Answer => refuseIf(answerTo(steps.shift() ?? noStep()));
   // While a cell waits for its file, reading is a question for that file, which is no step.
   const read = async (): Promise<Answer> => (running ? rightAnswer(running) : next());
@@ -89,7 +95,8 @@ function createOracleKernel(steps: Step[], answerTo: (step: Step) => Answer): Ke
     async shutdown() {
       stop();
       const step = running ? undefined : steps[0];
-      if (step && "shutdown" in step && answerTo(steps.shift() as Step).refused) throw new Error("Shut down already");
+      if (step && "shutdown" in step && answerTo(steps.shift() as LoneStep).refused)
+        throw new Error("Shut down already");
     },
     install: async (_requirements, { onProgress }) => {
       const { lines, install } = next();
@@ -114,7 +121,7 @@ function refuseIf(answer: Answer): Answer {
 }
 
 /** What a backend that keeps the contract answers to a step. */
-export function rightAnswer(step: Step): Answer {
+export function rightAnswer(step: LoneStep): Answer {
   const result = "run" in step ? step : {};
   const data = "data" in step && step.data !== undefined ? step.data : "";
   const entries = "entries" in step && step.entries ? step.entries : [];

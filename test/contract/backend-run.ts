@@ -12,6 +12,7 @@ import type {
   ShutdownStep,
   StartStep,
   Step,
+  TogetherStep,
   WriteStep,
 } from "./backend-steps.ts";
 
@@ -81,6 +82,7 @@ class CheckRun {
 
   async #run(step: Step): Promise<void> {
     if ("start" in step) return this.#start(step);
+    if ("together" in step) return this.#together(step);
     const place = await this.#place(step.on);
     if ("run" in step) return this.#cell(place, step);
     if ("shutdown" in step) return shutdown(place.kernel, step);
@@ -93,6 +95,14 @@ class CheckRun {
 
   async #start(step: StartStep): Promise<void> {
     await expectRefusal(step.refused, () => this.#place(step.on, step.start.cwd));
+  }
+
+  async #together(step: TogetherStep): Promise<void> {
+    const places = await Promise.all(step.together.map((cell) => this.#place(cell.on)));
+    const from = performance.now();
+    await Promise.all(places.map((place, index) => this.#cell(place, step.together[index] ?? assert.fail())));
+    const took = performance.now() - from;
+    assert.ok(took <= step.withinMs, `Together they took ${Math.round(took)} ms`);
   }
 
   async #place(name = "main", cwd?: string): Promise<Place> {

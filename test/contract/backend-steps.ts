@@ -77,6 +77,8 @@ export type ListStep = On & {
   readonly entries?: readonly Pick<FileEntry, "name" | "kind" | "size">[];
   readonly refused?: ErrorCode;
 };
+/** Cells of different kernels at the same time. */
+export type TogetherStep = { readonly together: readonly CellStep[]; readonly withinMs: number };
 /** Waits until the session's file is there. */
 export type AwaitStep = On & { readonly awaitFile: string };
 export type InstallStep = On & {
@@ -86,7 +88,16 @@ export type InstallStep = On & {
   readonly cancel?: boolean;
 };
 
-export type Step = CellStep | StartStep | ShutdownStep | WriteStep | ReadStep | ListStep | AwaitStep | InstallStep;
+export type Step =
+  | CellStep
+  | StartStep
+  | ShutdownStep
+  | WriteStep
+  | ReadStep
+  | ListStep
+  | AwaitStep
+  | InstallStep
+  | TogetherStep;
 
 export type BackendCheck = {
   readonly id: string;
@@ -111,6 +122,11 @@ export function outputsOf(result: CellResult): readonly OutputMatch[] {
     ...(result.stderr === undefined ? [] : [{ stderr: result.stderr }]),
     ...(result.value === undefined ? [] : [{ result: { "text/plain": result.value } }]),
   ];
+}
+
+/** The steps with those that run at the same time one by one. */
+export function flatten(steps: readonly Step[]): readonly Exclude<Step, TogetherStep>[] {
+  return steps.flatMap((step) => ("together" in step ? step.together : [step]));
 }
 
 /** Code of several lines. */

@@ -6,7 +6,7 @@ import { missingNeed } from "./backend-contract.ts";
 import { faultsOf } from "./backend-faults.ts";
 import { createOracle, type Fault } from "./backend-oracle.ts";
 import { runCheck } from "./backend-run.ts";
-import type { BackendCheck } from "./backend-steps.ts";
+import { type BackendCheck, type CellStep, flatten } from "./backend-steps.ts";
 
 const LIMIT_MS = 5000;
 
@@ -36,7 +36,7 @@ describe("the backend contract as a suite", () => {
 
   for (const check of BACKEND_CHECKS) {
     test(`${check.id} notices every fault, and it alone`, async () => {
-      const faults = check.steps.flatMap(faultsOf);
+      const faults = flatten(check.steps).flatMap(faultsOf);
       const unnoticed = await Promise.all(
         faults.map(async (fault) =>
           (await passes(createOracle([check], fault), check)) ? [describeFault(check, fault)] : [],
@@ -51,19 +51,27 @@ describe("the backend contract as a suite", () => {
 });
 
 function describeFault(check: BackendCheck, fault: Fault): string {
-  return `step ${check.steps.indexOf(fault.step) + 1}: ${fault.what}`;
+  return `step ${flatten(check.steps).indexOf(fault.step) + 1}: ${fault.what}`;
 }
 
 describe("the runner of checks", () => {
-  const slow: BackendCheck = { id: "slow", steps: [{ run: "1", value: "1", withinMs: 30 }] };
-  const delayed = (delayMs: number): Fault => ({
-    step: slow.steps[0] ?? assert.fail(),
+  const cell: CellStep = { run: "1", value: "1", withinMs: 30 };
+  const slow: BackendCheck = { id: "slow", steps: [cell] };
+  const delayed = (delayMs: number, step = cell): Fault => ({
+    step,
     what: "slow",
     answer: (right) => ({ ...right, delayMs }),
   });
 
   test("notices a reply that comes too late", async () => {
     await assert.rejects(runCheck(createOracle([slow], delayed(60)), slow), /It took \d+ ms/);
+  });
+
+  test("notices kernels that wait for each other", async () => {
+    const patient: CellStep = { run: "1", value: "1" };
+    const both: BackendCheck = { id: "both", steps: [{ together: [patient, { ...patient, on: "b" }], withinMs: 30 }] };
+    await runCheck(createOracle([both]), both);
+    await assert.rejects(runCheck(createOracle([both], delayed(60, patient)), both), /Together they took \d+ ms/);
   });
 
   test("notices a reply that never comes, and names the step", async () => {
