@@ -28,16 +28,17 @@ export async function installPackages(
   request: InstallRequest,
 ): Promise<InstallResult> {
   const requirements = parseRequirements(request.text, { allowUrls: context.allowUrls });
+  const options = { ...request, owner: caller.owner };
   if (request.session !== undefined) await requireSession(context, caller.owner, checkSessionId(request.session));
-  if (context.backend.install) return { ...(await context.backend.install(requirements, request)), requirements };
+  if (context.backend.install) return { ...(await context.backend.install(requirements, options)), requirements };
   const id = request.session ?? (await anySession(context, caller));
   const record = await requireSession(context, caller.owner, id);
   const live = sessions.get(caller.owner, id);
   const { kernel } = await kernels.acquire(live, record);
-  const reply = await kernel.install(requirements, request);
+  const reply = await kernel.install(requirements, options);
   await context.store.addPackages(caller.owner, requirements);
   const others = [...sessions.all()].filter((other) => other.owner === caller.owner && other !== live && other.kernel);
-  await Promise.all(others.map((other) => other.kernel?.install(requirements, request)));
+  await Promise.all(others.map((other) => other.kernel?.install(requirements, options)));
   return { ...reply, requirements };
 }
 

@@ -68,6 +68,7 @@ export async function createSession(
     return record;
   } catch (error) {
     sessions.forget(live);
+    await context.backend.forgetSession?.(caller.owner, id);
     await context.store.deleteSession(caller.owner, id);
     throw error;
   }
@@ -162,6 +163,12 @@ export async function deleteSession(
   live.deleted = true;
   sessions.forget(live);
   live.running?.stop("deleted");
-  const [removed] = await Promise.all([context.store.deleteSession(live.owner, live.id), kernels.drop(live, record)]);
+  const ended = kernels.drop(live, record);
+  if (context.backend.forgetSession) {
+    // Before the id is free again: what is removed must not be a new session's.
+    await ended;
+    await context.backend.forgetSession(live.owner, live.id);
+  }
+  const [removed] = await Promise.all([context.store.deleteSession(live.owner, live.id), ended]);
   if (!removed) throw notFound(live.id);
 }
