@@ -7,9 +7,14 @@ import { backendOf, kernelOptions, requests, runCell } from "./e2b-setup.ts";
 
 /** What goes wrong between us and E2B, and what the caller is told. */
 const standIn = await startStandIn({ keepaliveMs: 200 });
+/** Does not notice that a client is gone, as some versions of the real server do not. */
+const heedless = await startStandIn({ keepaliveMs: 200, interruptOnDisconnect: false });
 const wire = new WireClient(standIn);
-after(() => standIn.close());
-afterEach(() => standIn.reset());
+after(() => Promise.all([standIn.close(), heedless.close()]));
+afterEach(() => {
+  standIn.reset();
+  heedless.reset();
+});
 
 const control = { plane: "control", method: "POST", path: "/v2/sandboxes" } as const;
 const execute = { plane: "data", port: 49999, path: "/execute" } as const;
@@ -68,8 +73,15 @@ describe("a sandbox that cannot be had", () => {
     const from = performance.now();
     await refused(start({ controlTimeoutMs: 500 }), "BACKEND_UNAVAILABLE", /did not answer within 0\.5 s/);
     assert.ok(performance.now() - from < 1_400);
-    standIn.clearLog();
-    await until("the late sandbox was there", () => requests(standIn).includes("GET /v2/sandboxes"));
+    await until("the late sandbox is there and ended", () => requests(standIn).includes("DELETE /sandboxes/ID"));
+    await until("it is gone", () => standIn.sandboxes.size === 0);
+  });
+
+  test("an answer that gets lost: the sandbox that it spoke of is found and ended", async () => {
+    standIn.fault({ ...control, loseAnswer: true });
+    await refused(start(), "BACKEND_UNAVAILABLE", /could not be reached/);
+    await until("the sandbox is ended", () => requests(standIn).includes("DELETE /sandboxes/ID"));
+    await until("it is gone", () => standIn.sandboxes.size === 0);
   });
 
   test("a sandbox whose ports open late, or whose interpreter cannot be set up", async () => {
@@ -180,21 +192,30 @@ describe("a connection that breaks", () => {
     ["with a clean but early end", { endAfterBytes: 150 }],
   ] as const) {
     test(`${what}: the cell runs once and its output is whole`, async () => {
-      const kernel = await backendOf(standIn).startKernel(kernelOptions());
-      standIn.fault({ ...execute, ...fault });
+      const kernel = await backendOf(heedless).startKernel(kernelOptions());
+      heedless.fault({ ...execute, ...fault });
       const ran = await runCell(kernel, code);
       assert.deepEqual([ran.reply, ran.stdout, ran.value], [{ status: "ok" }, whole, "1"]);
       assert.equal((await runCell(kernel, "counter")).value, "1");
     });
   }
 
+  test("with a server that interrupts the code then: told so, variables kept", async () => {
+    const kernel = await backendOf(standIn).startKernel(kernelOptions());
+    standIn.fault({ ...execute, cutAfterBytes: 10 });
+    const { reply } = await runCell(kernel, "import time\nx = 5\ntime.sleep(20)");
+    assert.ok(reply.status === "error" && reply.error.name === "KeyboardInterrupt");
+    assert.match(reply.error.traceback, /the connection to the sandbox was lost, which interrupted the code/);
+    assert.equal((await runCell(kernel, "x")).value, "5");
+  });
+
   test("by falling silent: noticed and asked again; keepalives are no silence", async () => {
-    const kernel = await backendOf(standIn, { silenceMs: 700 }).startKernel(kernelOptions());
-    standIn.fault({ ...execute, stallAfterBytes: 10 });
+    const kernel = await backendOf(heedless, { silenceMs: 700 }).startKernel(kernelOptions());
+    heedless.fault({ ...execute, stallAfterBytes: 10 });
     assert.equal((await runCell(kernel, "1 + 1")).value, "2");
-    standIn.clearLog();
+    heedless.clearLog();
     assert.equal((await runCell(kernel, "import time; time.sleep(1.6); 3")).value, "3");
-    assert.deepEqual(requests(standIn), ["POST 49999/execute"]);
+    assert.deepEqual(requests(heedless), ["POST 49999/execute"]);
   });
 
   test("again and again: told as lost, and the sandbox is ended", async () => {
@@ -259,15 +280,20 @@ describe("stopping a cell", () => {
     assert.equal(standIn.sandboxes.size, 0);
   });
 
-  test("while the control plane is slow a stop does not wait for it", async () => {
-    const kernel = await backendOf(standIn).startKernel(kernelOptions());
-    standIn.fault({ ...execute, status: 403 });
-    standIn.fault({ plane: "control", delayMs: 3_000 });
-    const from = performance.now();
-    const { reply } = await runCell(kernel, "1", { signal: AbortSignal.timeout(300) });
-    assert.ok(performance.now() - from < 2_000);
-    assert.deepEqual(reply, { status: "aborted", kernelAlive: true });
-  });
+  for (const [what, options, faults] of [
+    ["tokens are renewed", {}, [{ ...execute, status: 403 }]],
+    ["the lease is renewed", { idleSeconds: 1 }, []],
+  ] as const) {
+    test(`a stop does not wait for a slow control plane while ${what}`, async () => {
+      const kernel = await backendOf(standIn, options).startKernel(kernelOptions());
+      for (const fault of faults) standIn.fault(fault);
+      standIn.fault({ plane: "control", delayMs: 3_000 });
+      const from = performance.now();
+      const { reply } = await runCell(kernel, "1", { signal: AbortSignal.timeout(300) });
+      assert.ok(performance.now() - from < 2_000);
+      assert.deepEqual(reply, { status: "aborted", kernelAlive: true });
+    });
+  }
 });
 
 describe("clocks that differ", () => {

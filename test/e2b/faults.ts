@@ -19,6 +19,8 @@ export type Fault = {
   readonly body?: unknown;
   /** Drops the connection instead of answering. */
   readonly reset?: boolean;
+  /** Does what was asked, and drops the connection instead of telling so. */
+  readonly loseAnswer?: boolean;
   /** Body of the answer: after so many bytes drop the connection, end it cleanly, or say nothing more. */
   readonly cutAfterBytes?: number;
   readonly endAfterBytes?: number;
@@ -83,6 +85,13 @@ export async function answersInstead(
   if (fault.reset) {
     request.socket.resetAndDestroy();
     return true;
+  }
+  if (fault.loseAnswer) {
+    response.writeHead = () => response;
+    response.end = () => {
+      request.socket.resetAndDestroy();
+      return response;
+    };
   }
   if (fault.status === undefined) return false;
   const body =

@@ -24,6 +24,6 @@ export function headersOf(connection: Connection, port: number): Record<string, 
     "E2b-Sandbox-Id": sandboxId,
     "E2b-Sandbox-Port": String(port),
     ...(trafficToken === undefined ? {} : { "E2B-Traffic-Access-Token": trafficToken }),
-    ...(envdToken === undefined ? {} : { "X-Access-Token": envdToken }),
+    ...(envdToken === undefined || port === JUPYTER_PORT ? {} : { "X-Access-Token": envdToken }),
   };
 }

@@ -22,7 +22,7 @@ export const QUIET_MS = 300;
 const MAX_FRUITLESS = 4;
 
 export const SHUT_DOWN = "shut down";
-const GONE = "ended with its sandbox, which expired or was killed";
+export const GONE = "ended with its sandbox, which expired or was killed";
 const LOST = "out of reach: the connection to its sandbox was lost while the code ran";
 
 /**

@@ -18,7 +18,7 @@ export function statusOf(error: unknown): number | undefined {
 }
 
 /** Did the call end without an answer, so that it may have had its effect? */
-export function isTimeout(error: unknown): boolean {
+export function hasNoAnswer(error: unknown): boolean {
   const cause = error instanceof AppError ? error.cause : error;
   return statusOf(cause) === undefined;
 }

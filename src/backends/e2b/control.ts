@@ -1,5 +1,5 @@
 import type { Sandbox as SdkSandbox } from "@e2b/code-interpreter";
-import { controlError, isTimeout, statusOf } from "./control-errors.ts";
+import { controlError, hasNoAnswer, statusOf } from "./control-errors.ts";
 import { APP, type E2bSettings } from "./options.ts";
 
 /** What is needed to reach a sandbox. The tokens are secrets. */
@@ -36,6 +36,9 @@ export type Control = {
   /** All sandboxes of this deployment with these metadata, running and paused, page by page. */
   list(metadata: Readonly<Record<string, string>>): AsyncGenerator<SandboxMeta>;
 };
+
+/** How much longer than for others we wait for a create whose caller has been told that it failed. */
+const LATE_FACTOR = 4;
 
 type Sdk = { readonly Sandbox: typeof ReplSandboxType };
 declare class ReplSandboxType extends SdkSandbox {
@@ -107,27 +110,27 @@ async function createSandbox(
   leaseMs: number,
 ): Promise<Connection> {
   const sdk = await load();
-  let abandoned = false;
-  const kill = (sandboxId: string) =>
-    bounded(settings, "end", (signal) => sdk.Sandbox.kill(sandboxId, connectionOptions(settings, signal)));
-  const work = async (signal: AbortSignal): Promise<Connection> => {
-    const sandbox = await sdk.Sandbox.create(settings.template, {
-      ...connectionOptions(settings, signal),
-      timeoutMs: leaseMs,
-      metadata: metadataOf(settings, owner),
-      allowInternetAccess: settings.internet,
-      network: { allowPublicTraffic: false },
-      lifecycle: settings.onIdle === "pause" ? { onTimeout: "pause", autoResume: true } : { onTimeout: "kill" },
-    });
-    if (abandoned) await kill(sandbox.sandboxId);
-    return sandbox.connection;
-  };
+  // Not aborted at our time limit: the answer that comes late names the sandbox that is to be ended.
+  const asked = sdk.Sandbox.create(settings.template, {
+    ...connectionOptions(settings, new AbortController().signal),
+    requestTimeoutMs: settings.controlTimeoutMs * LATE_FACTOR,
+    timeoutMs: leaseMs,
+    metadata: metadataOf(settings, owner),
+    allowInternetAccess: settings.internet,
+    network: { allowPublicTraffic: false },
+    lifecycle: settings.onIdle === "pause" ? { onTimeout: "pause", autoResume: true } : { onTimeout: "kill" },
+  });
   try {
-    return await bounded(settings, "start", work);
+    return (await bounded(settings, "start", () => asked)).connection;
   } catch (error) {
-    abandoned = true;
-    // The service may have made one whose answer did not arrive: find it by its nonce.
-    if (isTimeout(error)) void killByNonce(settings, load, owner.nonce, kill);
+    const kill = (id: string) =>
+      bounded(settings, "end", (signal) => sdk.Sandbox.kill(id, connectionOptions(settings, signal)));
+    // Without an answer the service may have made one all the same; then it is found by its nonce.
+    const late = asked.then(
+      (sandbox) => kill(sandbox.sandboxId),
+      () => (hasNoAnswer(error) ? killByNonce(settings, load, owner.nonce, kill) : undefined),
+    );
+    late.catch((cause: unknown) => settings.log(`A sandbox that came late was not ended: ${String(cause)}`));
     throw error;
   }
 }

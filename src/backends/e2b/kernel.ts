@@ -8,7 +8,7 @@ import type {
 } from "../../core/backend.ts";
 import { deferred } from "../../core/deferred.ts";
 import type { Cell, ExecutionReply } from "../../core/execution.ts";
-import { CellRun, SHUT_DOWN } from "./cell-run.ts";
+import { CellRun, GONE, SHUT_DOWN } from "./cell-run.ts";
 import { createFiles } from "./files.ts";
 import { installInSandbox } from "./install.ts";
 import { type KernelFacts, makeRef, sealTokens } from "./ref.ts";
@@ -51,13 +51,9 @@ export class E2bKernel implements Kernel {
   async execute(cell: Cell, options: ExecuteOptions): Promise<ExecutionReply> {
     if (this.#ended !== undefined) return { status: "died", detail: this.#ended, started: false };
     await this.#quiet;
-    const lease = await this.#takeLease(options.timeoutMs);
-    if (!lease)
-      return this.#lost({
-        status: "died",
-        detail: "ended with its sandbox, which expired or was killed",
-        started: false,
-      });
+    const lease = await unlessAborted(options.signal, this.#takeLease(options.timeoutMs));
+    if (lease === ABORTED) return { status: "aborted", kernelAlive: true };
+    if (!lease) return this.#lost({ status: "died", detail: GONE, started: false });
     const run = new CellRun(this.#sandbox, this.#facts, cell, options);
     this.#running = run;
     if (this.#ended !== undefined) run.shutDown();
@@ -125,6 +121,22 @@ export class E2bKernel implements Kernel {
 
   install(requirements: readonly string[], options: InstallOptions): Promise<InstallReply> {
     return installInSandbox(this.#sandbox, this.#facts, requirements, options);
+  }
+}
+
+const ABORTED = Symbol("aborted");
+
+/** What `work` resolves to, or `ABORTED` as soon as the signal fires. */
+async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T | typeof ABORTED> {
+  if (signal.aborted) return ABORTED;
+  const { promise, resolve } = deferred<typeof ABORTED>();
+  const stop = (): void => resolve(ABORTED);
+  signal.addEventListener("abort", stop, { once: true });
+  work.catch(() => undefined); // after the stop nobody else listens
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
 }
 

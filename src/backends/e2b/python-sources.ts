@@ -2,12 +2,12 @@
 
 /** Modules of the package that runs cells in a sandbox, by name. */
 export const PYTHON_SOURCES: Readonly<Record<string, string>> = {
-  capture: `"""sys.stdout, sys.stderr and descriptors 1 and 2 of an IPython kernel, led into a recorder in order.
+  capture: `""
 
-Text that Python code prints goes to the recorder at once. What is written on the descriptors by C code or child
-processes comes through pipes, which are emptied before each print, so that order is as written.
-A forked child has no recorder: its streams write on the inherited descriptors.
-"""
+
+
+
+
 
 from .pristine import BUILTINS as __builtins__
 
@@ -17,6 +17,9 @@ import os
 import select
 import sys
 import threading
+from time import monotonic
+
+from .recorder import FLUSH_SECONDS
 
 ERRORS = "edge-repl-replace"
 CHUNK = 65536
@@ -26,7 +29,7 @@ PIPE_BYTES = 1 << 20
 
 
 def replace_bad(error):
-    """Lone surrogates survive in both directions, other bad bytes become U+FFFD."""
+    ""
     try:
         return codecs.lookup_error("surrogatepass")(error)
     except UnicodeError:
@@ -38,10 +41,10 @@ make_decoder = codecs.getincrementaldecoder("utf-8")
 
 
 class Raw(io.RawIOBase):
-    """The bytes under one text stream. It cannot be closed, so the stream over it stays usable."""
+    ""
 
     def __init__(self, streams, name, descriptor):
-        self._streams, self._descriptor = streams, descriptor
+        self._streams, self._recorder, self._descriptor = streams, streams.recorder, descriptor
         self._write = streams.printed
         self._printing = name
         self.name = "<%s>" % name
@@ -61,7 +64,7 @@ class Raw(io.RawIOBase):
         pass
 
     def flush(self):
-        if not self._streams.child:
+        if monotonic() - self._recorder.sent_at > FLUSH_SECONDS and not self._streams.child:
             self._streams.flushed()
 
     def write(self, data):
@@ -87,15 +90,16 @@ class Raw(io.RawIOBase):
 
 
 class Streams:
-    """Both streams of this process. \`install\` once; \`restore\` before and after each cell."""
+    ""
 
     def __init__(self, recorder):
         self.child = False
-        self._recorder = recorder
+        self.recorder = recorder
         self._lock = recorder.lock
         self._readers = {}
         self._writers = {}
         self._poller = select.poll()
+        self._poll = self._poller.poll
 
     def install(self):
         self._raws = {name: Raw(self, name, descriptor) for name, descriptor in (("stdout", 1), ("stderr", 2))}
@@ -112,7 +116,7 @@ class Streams:
         threading.Thread(target=self._pump, name="edge-repl-descriptors", daemon=True).start()
 
     def restore(self):
-        """Puts streams and descriptors back where they belong, whatever the code before did to them."""
+        ""
         if _lost(self.stdout) or _lost(self.stderr):
             self._make_texts()
         sys.stdout = sys.__stdout__ = self.stdout
@@ -122,7 +126,7 @@ class Streams:
             os.dup2(writer, descriptor)
 
     def drain(self):
-        """Takes what is in the pipes; at the end of a cell, what all that it waited for has written."""
+        ""
         with self._lock:
             self._drain()
 
@@ -134,18 +138,19 @@ class Streams:
         if name == "stderr":
             self.stdout.flush()
         with self._lock:
-            self._drain()
-            self._recorder.text(name, text)
-        self._recorder.let_interrupt()
+            if self._poll(0):
+                self._drain()
+            self.recorder.text(name, text)
+        if self.recorder.interrupted:
+            self.recorder.let_interrupt()
 
     def flushed(self):
-        self._recorder.flush()
-        self._recorder.let_interrupt()
+        self.recorder.flush()
+        self.recorder.let_interrupt()
 
     def _drain(self):
-        if self._poller.poll(0):
-            for reader in self._readers:
-                self._read(reader)
+        for reader in self._readers:
+            self._read(reader)
 
     def _make_texts(self):
         options = {"encoding": "utf-8", "errors": ERRORS, "line_buffering": True}
@@ -166,7 +171,7 @@ class Streams:
                 return
             text = decoder.decode(data)
             if text:
-                self._recorder.text(name, text)
+                self.recorder.text(name, text)
 
     def _pump(self):
         poller = select.poll()
@@ -185,7 +190,7 @@ def _lost(stream):
 
 
 def _grow(writer):
-    """Code that writes while it holds the GIL then has room to do so."""
+    ""
     try:
         import fcntl
 
@@ -193,7 +198,7 @@ def _grow(writer):
     except (ImportError, OSError):
         return
 `,
-  children: `"""Child processes of user code: what \`multiprocessing\` starts afresh can find there, and the order of output."""
+  children: `""
 
 from .pristine import BUILTINS as __builtins__
 
@@ -204,12 +209,12 @@ from . import links, sources
 from .pristine import stdlib
 
 MOST_VALUE_BYTES = 1 << 20
-# Variables of these modules' types are taken along, when they are small; all others a new process does not have.
+
 _VALUE_MODULES = frozenset(
     ("builtins", "collections", "datetime", "decimal", "fractions", "numpy", "pathlib", "re", "types", "uuid")
 )
 
-# What a new process runs as its \`__main__\`: values first, then imports and definitions in the order they were made.
+
 _PROGRAM = """\\
 import pickle
 def _restore(namespace, values, definitions):
@@ -228,7 +233,7 @@ _restore(globals(), *pickle.loads(%r))
 
 
 def prepare_spawn(module, main):
-    """Lets new processes unpickle what is defined in \`main\`."""
+    ""
     program = _Program(main)
     original = module.get_preparation_data
 
@@ -242,14 +247,14 @@ def prepare_spawn(module, main):
 
 
 class _Program:
-    """A program with the imports, functions and classes of the cells that ran, and plain variables."""
+    ""
 
     def __init__(self, main):
         self.main = main
         self.descriptor = None
 
     def write(self):
-        """Returns the path of the program. It lies in no folder and lives as long as this process."""
+        ""
         pickle = stdlib("pickle")
         text = _PROGRAM % pickle.dumps((self._values(pickle), self._definitions()), 4)
         if self.descriptor is None:
@@ -259,7 +264,7 @@ class _Program:
         return self.path
 
     def _values(self, pickle):
-        """Returns plain variables, pickled one by one; functions of the cells may use them."""
+        ""
         values = {}
         for name, value in list(self.main.__dict__.items()):
             kind = type(value)
@@ -290,7 +295,7 @@ class _Program:
 
 
 def _defines(ast, node):
-    """True for statements that only define: imports, functions, classes, and \`if\` and \`try\` around such."""
+    ""
     if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return True
     if isinstance(node, (ast.If, ast.Try)):
@@ -307,7 +312,7 @@ def _is_plain(ast, node):
 
 
 def _only(source, nodes):
-    """Blanks all lines but those of \`nodes\`, so that line numbers stay."""
+    ""
     lines = source.split("\\n")
     kept = [""] * len(lines)
     for node in nodes:
@@ -326,7 +331,7 @@ def _open_nameless():
 
 
 def prepare_subprocess(module, flush):
-    """Calls \`flush\` before a program is started that writes to the same descriptors."""
+    ""
     execute = module.Popen._execute_child
 
     def _execute_child(self, *positional, **named):
@@ -335,7 +340,7 @@ def prepare_subprocess(module, flush):
 
     module.Popen._execute_child = _execute_child
 `,
-  compiling: `"""From the text of a cell to code that runs: the last expression apart, \`await\` at the top level allowed."""
+  compiling: `""
 
 from .pristine import BUILTINS as __builtins__
 
@@ -347,14 +352,14 @@ _FUTURES = 0x1FE0000  # All CO_FUTURE_* flags
 CO_COROUTINE = 0x80
 
 
-# A cell that calls one of these runs in the session's event loop, also when it does not await at its top level …
+
 _NEEDS_LOOP = frozenset(("create_task", "ensure_future", "get_running_loop", "current_task"))
-# … unless it starts a loop by itself.
+
 _STARTS_LOOP = frozenset(("run", "run_until_complete", "run_forever", "Runner", "new_event_loop"))
 
 
 class Program:
-    """\`codes\` run one after the other, inside the event loop when \`in_loop\`."""
+    ""
 
     def __init__(self, codes):
         self.codes = codes
@@ -373,11 +378,11 @@ def normalise(source):
 
 
 def compile_cell(source, filename, script=False):
-    """Compiles \`source\`, whose lines end with a line feed; a \`script\` shows no last value and holds no magics.
+    ""
 
-    Raises SyntaxError (with the line's text, where there is one), and ValueError or UnicodeEncodeError for text
-    that cannot be source. Nothing of the cell has run then.
-    """
+
+
+
     try:
         return _compile(source, _parse(source, filename), filename, script)
     except SyntaxError as error:
@@ -406,10 +411,10 @@ def _to_tree(source, filename):
 
 
 def _parse_indented(source, filename):
-    """Parses a cell that is indented as a whole; None when it is not that.
+    ""
 
-    The cell becomes the body of an \`if\`, rather than being dedented, so that no text in a string changes.
-    """
+
+
     lines = source.split("\\n")
     first = next((line for line in lines if line.strip() and not line.strip().startswith("#")), "")
     if first[:1] not in (" ", "\\t"):
@@ -430,7 +435,7 @@ def _parse_indented(source, filename):
 
 
 def _move_up(tree):
-    """Takes one off all line numbers."""
+    ""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -463,7 +468,7 @@ def _compile(source, tree, filename, script=False):
 
 
 def _is_hushed(source, last):
-    """True when a semicolon follows the last expression."""
+    ""
     lines = source.split("\\n")[last.end_lineno - 1 :]
     lines[0] = lines[0].encode("utf-8")[last.end_col_offset :].decode("utf-8")
     rest = "\\n".join(lines).replace("\\\\\\n", " ")
@@ -471,7 +476,7 @@ def _is_hushed(source, last):
 
 
 def _add_text(error, source):
-    """Errors that are found after parsing know their line number only."""
+    ""
     lines = source.split("\\n")
     if isinstance(error.lineno, int) and 0 < error.lineno <= len(lines):
         error.text = lines[error.lineno - 1] + "\\n"
@@ -480,7 +485,7 @@ def _add_text(error, source):
 def _may_hold_magics(source):
     return any([line.lstrip()[:1] in ("!", "%", "?") or line.rstrip()[-1:] == "?" for line in source.split("\\n")])
 `,
-  display: `"""Values as MIME bundles: text always, and what else an object knows how to show."""
+  display: `""
 
 from .pristine import BUILTINS as __builtins__
 
@@ -503,10 +508,10 @@ _NO_METHOD_HAS_THIS_NAME = "_edge_repl_asks_whether_any_name_will_do_"
 
 
 def bundle_of(value, limit=MOST_TEXT):
-    """Returns the MIME bundle of \`value\`: text types as text, JSON types as JSON text, others as base64.
+    ""
 
-    Asks for \`repr\` once and raises what it raises. What a \`_repr_*_\` method raises hides only its own type.
-    """
+
+
     bundle = {}
     kind = type(value)
     if kind.__module__ != "builtins":
@@ -539,7 +544,7 @@ def _add_rich(bundle, value):
 
 
 def _guarded(add):
-    """What fails in a library or in user code must not hide the rest."""
+    ""
     try:
         add()
     except Exception as error:
@@ -547,12 +552,12 @@ def _guarded(add):
         del failures[:-5]
 
 
-# The last few errors of \`_repr_*_\` methods, for whoever looks for the reason.
+
 failures = []
 
 
 def _answers_to_any_name(value):
-    """True for mocks and proxies that make up an attribute for each name."""
+    ""
     try:
         return getattr(value, _NO_METHOD_HAS_THIS_NAME, None) is not None
     except Exception:
@@ -577,7 +582,7 @@ def _add_mime_bundle(bundle, value):
 
 
 def add_data(bundle, data):
-    """Adds raw MIME data, as \`display(data, raw=True)\` and \`_repr_mimebundle_\` give it."""
+    ""
     for mime, content in data.items():
         if content is None or mime == "text/plain":
             continue
@@ -602,7 +607,7 @@ def _add_json(bundle, content, mime="application/json"):
 
 
 def add_picture(bundle, mime, content):
-    """Adds a PNG or JPEG (bytes, or base64 text), scaled down where it is too large to be of use."""
+    ""
     if isinstance(content, str):
         content = stdlib("binascii").a2b_base64(content)
     if not isinstance(content, (bytes, bytearray)):
@@ -617,7 +622,7 @@ def add_picture(bundle, mime, content):
 
 
 def _size_of(mime, content):
-    """Returns width and height of a PNG; (0, 0) for what cannot be told without decoding."""
+    ""
     if mime == "image/png" and len(content) >= 24:
         return int.from_bytes(content[16:20], "big"), int.from_bytes(content[20:24], "big")
     return 0, 0
@@ -628,10 +633,10 @@ def _base64(content):
 
 
 def make_display(emit):
-    """Returns the function \`display\` that user code finds among the builtins."""
+    ""
 
     def display(*objects, raw=False, **ignored):
-        """Shows objects as the last value of a cell is shown; with \`raw=True\` they are dicts of MIME types."""
+        ""
         for value in objects:
             if raw:
                 bundle = {"text/plain": str(value.get("text/plain", ""))}
@@ -642,7 +647,7 @@ def make_display(emit):
 
     return display
 `,
-  figures: `"""Pictures of matplotlib and PIL. Nothing here imports either of them before user code has."""
+  figures: `""
 
 from .pristine import BUILTINS as __builtins__
 
@@ -684,7 +689,7 @@ _CJK_FONTS = (
 
 
 def prepare_pyplot(pyplot, emit):
-    """Lets \`plt.show()\` show and close all open figures; adds a font."""
+    ""
     original = pyplot.show
 
     def show(*positional, **options):
@@ -698,7 +703,7 @@ def prepare_pyplot(pyplot, emit):
 
 
 def _add_cjk_font(matplotlib):
-    """Lets matplotlib fall back to a font with Chinese, Japanese and Korean characters, where one is installed."""
+    ""
     families = matplotlib.rcParams["font.family"]
     names = {font.name for font in matplotlib.font_manager.fontManager.ttflist}
     found = next((name for name in _CJK_FONTS if name in names), None)
@@ -708,7 +713,7 @@ def _add_cjk_font(matplotlib):
 
 def prepare_image_show(module, emit):
     class Viewer(module.Viewer):
-        """Shows what \`Image.show()\` is called for."""
+        ""
 
         def show(self, image, **options):
             emit("display_data", display.bundle_of(image))
@@ -718,7 +723,7 @@ def prepare_image_show(module, emit):
 
 
 def show_open_figures(emit, draw=True):
-    """Shows each open figure that holds anything, in the order they were made, and closes all."""
+    ""
     helpers = sys.modules.get("matplotlib._pylab_helpers")
     if helpers is None:
         return
@@ -738,7 +743,7 @@ def _is_empty(figure):
 
 
 def add_picture(bundle, value):
-    """Adds the picture of a figure or image; a figure that is open is closed, as it has been shown."""
+    ""
     kinds = {base.__module__ + "." + base.__qualname__ for base in type(value).__mro__}
     if "matplotlib.figure.Figure" in kinds:
         display.add_picture(bundle, "image/png", _draw(value))
@@ -763,7 +768,7 @@ def _png_of(image):
 
 
 def scale_down(content, mime, most_bytes, most_side):
-    """Returns the picture in a size within both limits; None without PIL."""
+    ""
     try:
         import PIL.Image
     except ImportError:
@@ -788,10 +793,10 @@ def _as_jpeg(image):
     image.convert("RGB").save(target, "JPEG")
     return target.getvalue()
 `,
-  frames: `"""Frames between server and monitor: 4 bytes big-endian length, then that many bytes of ASCII JSON.
+  frames: `""
 
-\`json\` costs more start-up time than all the rest of the monitor (it imports \`re\`), so its C parts are used directly.
-"""
+
+
 
 from .pristine import BUILTINS as __builtins__
 
@@ -804,7 +809,7 @@ except ImportError:  # An interpreter without the C parts
 
 
 class _Rules:
-    """The attributes a JSON scanner asks for."""
+    ""
 
     strict = False
     object_hook = object_pairs_hook = None
@@ -839,7 +844,7 @@ _scan = _make_scanner(_Rules)
 
 
 def to_json(value):
-    """Returns \`value\` (None, bool, int, float, str, and lists and dicts of them) as ASCII JSON text."""
+    ""
     if isinstance(value, str):
         return _quoted(value)
     if value is None:
@@ -859,10 +864,10 @@ def to_frame(value):
 
 
 def take_frames(buffer):
-    """Removes the whole frames at the start of the bytearray \`buffer\` and returns their values.
+    ""
 
-    Raises ValueError on anything that is not an object; the link is then of no more use.
-    """
+
+
     values = []
     start = 0
     while len(buffer) - start >= 4:
@@ -880,7 +885,7 @@ def take_frames(buffer):
     del buffer[:start]
     return values
 `,
-  hints: `"""One sentence after a traceback, where the usual remedy depends on where the code runs."""
+  hints: `""
 
 from .pristine import BUILTINS as __builtins__
 
@@ -893,7 +898,7 @@ _NO_LOOP = "Hint: a cell runs in the event loop only when it awaits at its top l
 _IN_LOOP = "Hint: this cell awaits at its top level and so runs in the event loop already; write await instead"
 _SHELL = "Hint: a shell command starts with ! at the beginning of its line"
 
-# Where the name that is imported is not the name that is installed.
+
 _DISTRIBUTIONS = {
     "Crypto": "pycryptodome",
     "PIL": "pillow",
@@ -915,7 +920,7 @@ _DISTRIBUTIONS = {
 
 
 def hint_for(error, source):
-    """Returns the sentence for an error that the cell \`source\` ended with, or None."""
+    ""
     if isinstance(error, EOFError):
         return _NO_STDIN if _asked_for_input(error) else None
     if isinstance(error, ModuleNotFoundError):
@@ -964,7 +969,7 @@ def _for_syntax(error, source):
         return _SHELL
     return None
 `,
-  hooks: `"""Calls when user code imports certain modules, so that the worker need not import them itself."""
+  hooks: `""
 
 from .pristine import BUILTINS as __builtins__
 
@@ -974,10 +979,10 @@ _waiting = {}
 
 
 def when_imported(name, prepare):
-    """Calls \`prepare(module)\` right after module \`name\` was imported or reloaded; now, when it is there already.
+    ""
 
-    What \`prepare\` raises is dropped: an unknown version of a library must not break its import.
-    """
+
+
     _waiting[name] = prepare
     module = sys.modules.get(name)
     if module is not None:
@@ -993,12 +998,12 @@ def _prepare(name, module):
         failures[name] = error
 
 
-# For whoever looks for the reason why a module was not prepared.
+
 failures = {}
 
 
 class _Watcher:
-    """Leaves finding to the other finders, and only adds a step after the module's code has run."""
+    ""
 
     def find_spec(self, name, path=None, target=None):
         if name not in _waiting:
@@ -1035,13 +1040,13 @@ def _follow(name, loader):
 
 _watcher = _Watcher()
 `,
-  language: `"""Running cells: one namespace, the value of the last expression, top-level await.
+  language: `""
 
-This module and those it imports (all of the package but main, monitor, kernel, streams, links, frames, output, tree,
-deaths, files, children) know no pipe, no monitor and no operating system: another host that runs Python, such as an
-IPython kernel, can load them and use \`Session\` too. What is printed goes to \`sys.stdout\` and \`sys.stderr\` as the host
-has set them up.
-"""
+
+
+
+
+
 
 from .pristine import BUILTINS as __builtins__
 
@@ -1067,13 +1072,13 @@ class _Cell:
 
 
 class Session:
-    """One namespace. Only one cell runs at a time."""
+    ""
 
     def __init__(self, emit, main=None):
-        """\`emit(kind, bundle)\` shows a MIME bundle; \`kind\` is \`display_data\` or \`execute_result\`.
+        ""
 
-        \`main\` is the module in which cells run; without it a new \`__main__\` is made.
-        """
+
+
         self.emit = emit
         self.main = main or _new_main()
         self.limit = LIMIT
@@ -1085,12 +1090,12 @@ class Session:
         builtins.display = _lazy_display(emit)
 
     def run(self, code, number, path=None, limit=LIMIT):
-        """Runs a cell, or the file \`path\`, and returns how it ended.
+        ""
 
-        \`number\` is the position that tracebacks of later cells name; \`limit\` bounds the characters of a value's text.
-        Returns a dict with \`status\`: \`ok\`; \`error\`, with \`error\` (\`name\`, \`message\`, \`traceback\`); or \`refused\` for a
-        file that cannot be run, with \`code\` and \`message\`.
-        """
+
+
+
+
         cell = _Cell(code, number, path)
         try:
             program = self._begin(cell, limit)
@@ -1108,7 +1113,7 @@ class Session:
         return {"status": "ok"}
 
     def at_cell_end(self):
-        """Is called after the code of a cell, while an interrupt still acts; for the host to replace."""
+        ""
 
     def _cell_loop(self):
         if self.loop is None:
@@ -1116,10 +1121,10 @@ class Session:
         return self.loop
 
     async def run_async(self, code, number, path=None, limit=LIMIT):
-        """Is \`run\` for a host whose event loop runs already: cells that await do so in the host's loop.
+        ""
 
-        Other cells run as if there were no running loop, so that \`asyncio.run\` works in them.
-        """
+
+
         cell = _Cell(code, number, path)
         try:
             program = self._begin(cell, limit)
@@ -1134,10 +1139,10 @@ class Session:
             self._end(cell)
         return {"status": "ok"}
 
-    # One cell
+
 
     def _begin(self, cell, limit):
-        """Gets all ready. Returns the program; raises what is wrong with the cell."""
+        ""
         self.limit = limit
         self._prepare()
         if cell.path is None:
@@ -1148,7 +1153,7 @@ class Session:
         return compile_cell(cell.source, cell.filename, script=cell.is_script)
 
     def _prepare(self):
-        """Undoes what the last cell may have done to what this one needs."""
+        ""
         sys.modules["__main__"] = self.main
         self.main.__dict__.pop("__warningregistry__", None)  # Or line 1 of one cell would be line 1 of all
         sys.settrace(None)
@@ -1195,11 +1200,11 @@ class Session:
         return {"status": "error", "error": described}
 
     def _remember(self, error):
-        """Keeps the error where debuggers look for it, and lets go of the one before.
+        ""
 
-        Letting go may end coroutines that were never awaited, which warns of the line that runs: it is \`sys:1\` then,
-        as when an interpreter ends, and no line of ours.
-        """
+
+
+
         old = [self.last_error, getattr(sys, "last_value", None), getattr(sys, "last_traceback", None)]
         self.last_error = error
         sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
@@ -1207,10 +1212,10 @@ class Session:
             sys.last_exc = error
         exec(_LET_GO, {"__name__": "sys", "__builtins__": BUILTINS, "old": old})
 
-    # Values
+
 
     def _display_value(self, value):
-        """Is \`sys.displayhook\`: shows a value and keeps it as \`_\`."""
+        ""
         if value is None:
             return
         builtins._ = None
@@ -1238,7 +1243,7 @@ def _new_main():
 
 def _lazy_display(emit):
     def display(*objects, **options):
-        """Shows objects as the last value of a cell is shown; with \`raw=True\` they are dicts of MIME types."""
+        ""
         own("display").make_display(emit)(*objects, **options)
 
     return display
@@ -1247,7 +1252,7 @@ def _lazy_display(emit):
 def _ignore_breakpoint(*positional, **named):
     sys.stderr.write("breakpoint() does nothing here: there is no terminal for a debugger\\n")
 `,
-  libraries: `"""Adapts libraries at the moment when user code imports them; before that they cost nothing."""
+  libraries: `""
 
 from .pristine import BUILTINS as __builtins__
 
@@ -1262,11 +1267,11 @@ _modules_seen = 0
 
 
 def install(emit, main, flush):
-    """Is called once by the host, before the first cell.
+    ""
 
-    \`emit(kind, bundle)\` shows a bundle, \`main\` is the module in which cells run, and \`flush\` writes what Python
-    holds back of stdout.
-    """
+
+
+
     global _modules_seen
     _modules_seen = len(sys.modules)
     os.environ["MPLBACKEND"] = "Agg"  # Also for child processes: there is no screen
@@ -1282,7 +1287,7 @@ def install(emit, main, flush):
 
 
 def _flush_before_shells(flush):
-    """What Python holds back must come before what a shell writes to the same descriptors."""
+    ""
     system = posix.system
 
     def flushing_system(command):
@@ -1296,13 +1301,13 @@ def _flush_before_shells(flush):
 
 
 def show_figures(emit):
-    """Is called at the end of a cell: shows and closes the figures left open; only closes them after an interrupt."""
+    ""
     if "matplotlib.pyplot" in sys.modules:
         own("figures").show_open_figures(emit, draw=not isinstance(sys.exc_info()[1], KeyboardInterrupt))
 
 
 def flush_native():
-    """Is called after a cell: compiled code that it has imported may hold back what it printed."""
+    ""
     global _modules_seen
     if len(sys.modules) != _modules_seen:
         _modules_seen = len(sys.modules)
@@ -1311,20 +1316,20 @@ def flush_native():
 
 
 def _is_foreign(module):
-    """True for compiled modules that are not part of Python."""
+    ""
     path = getattr(module, "__file__", None)
     return isinstance(path, str) and path.endswith(".so") and "lib-dynload" not in path
 `,
-  links: `"""The wires between monitor and kernel, and the numbers they live at.
+  links: `""
 
-reports: kernel to monitor, parts of at most PIPE_BUF bytes, so that each write is whole or not at all, also when
-a signal handler of user code raises in the middle of a message: then the message just never ends and is dropped.
-A part is TAG (16 random bytes per kernel), message number (6), last-part flag (1), length (2), payload.
-A message is a marshalled tuple whose first item is its kind. Bytes without the tag are not ours.
-commands: monitor to kernel, 8 bytes length and a marshalled tuple; a length of 0 asks the kernel to end.
-acks: 8 bytes, the number of the last round trip that the monitor has finished.
-asked: one byte for each interrupt that the monitor asks for. life: never written; its end means the monitor is gone.
-"""
+
+
+
+
+
+
+
+
 
 from .pristine import BUILTINS as __builtins__
 
@@ -1344,7 +1349,7 @@ _FIONREAD = 0x4004667F if sys.platform == "darwin" else 0x541B
 
 
 def to_parts(tag, number, message):
-    """Yields the parts of one report."""
+    ""
     payload = marshal.dumps(message)
     lead = tag + number.to_bytes(6, "big")
     for start in range(0, len(payload), _PAYLOAD_SIZE):
@@ -1354,7 +1359,7 @@ def to_parts(tag, number, message):
 
 
 class Assembler:
-    """Puts reports together from what is read of the pipe."""
+    ""
 
     def __init__(self, tag):
         self.tag = tag
@@ -1362,7 +1367,7 @@ class Assembler:
         self.open = {}
 
     def feed(self, data):
-        """Returns the messages that \`data\` completes. Raises ValueError when it is not what a kernel writes."""
+        ""
         self.buffer += data
         messages = []
         buffer = self.buffer
@@ -1400,7 +1405,7 @@ def _load(payload):
 
 
 def move_high(descriptor):
-    """Moves a descriptor out of the range that user code sweeps with \`os.closerange\`; returns the new number."""
+    ""
     limit = os.sysconf("SC_OPEN_MAX")
     for base in (_HIGH, max(3, limit - 32)):
         try:
@@ -1413,7 +1418,7 @@ def move_high(descriptor):
 
 
 def widen(descriptor, size):
-    """Asks for a larger pipe, where the system can do that."""
+    ""
     try:
         fcntl.fcntl(descriptor, _F_SETPIPE_SZ, size)
     except OSError:
@@ -1422,10 +1427,10 @@ def widen(descriptor, size):
 
 
 def die_with(descriptor, signal_number):
-    """Lets the system kill this process group when the other end of the pipe \`descriptor\` closes (Linux).
+    ""
 
-    The signal comes from the system, so it works while C code holds the interpreter's lock, and needs no thread.
-    """
+
+
     try:
         fcntl.fcntl(descriptor, fcntl.F_SETOWN, -os.getpid())
         fcntl.fcntl(descriptor, _F_SETSIG, signal_number)
@@ -1436,7 +1441,7 @@ def die_with(descriptor, signal_number):
 
 
 def waiting_bytes(descriptor):
-    """Returns how many bytes lie in a pipe, asked at either end on Linux; 0 when that cannot be told."""
+    ""
     try:
         answer = fcntl.ioctl(descriptor, _FIONREAD, b"\\0\\0\\0\\0")
     except OSError:
@@ -1445,7 +1450,7 @@ def waiting_bytes(descriptor):
 
 
 `,
-  loops: `"""The one event loop in which top-level \`await\` runs; between cells it rests, and its tasks go on in the next."""
+  loops: `""
 
 from .pristine import BUILTINS as __builtins__
 
@@ -1465,10 +1470,10 @@ class CellLoop:
         self.context = {}
 
     def run(self, codes, namespace):
-        """Runs the code objects of a cell in turn, inside the loop; raises what they raise.
+        ""
 
-        When KeyboardInterrupt ends the waiting, the cell is cancelled first, so that its \`finally\` parts run.
-        """
+
+
         asyncio = stdlib("asyncio")
         loop = self._ready_loop(asyncio)
         before = asyncio.all_tasks(loop)
@@ -1485,7 +1490,7 @@ class CellLoop:
         return not self.loop.is_closed() and bool(stdlib("asyncio").all_tasks(self.loop))
 
     def rest(self, descriptor):
-        """Runs the tasks that are left until \`descriptor\` can be read, and then what is due already."""
+        ""
         loop = self.loop
 
         def stop_soon(rounds=5):
@@ -1511,13 +1516,13 @@ class CellLoop:
             self.context = stdlib("contextvars").copy_context()
 
     def _keep_context(self):
-        """A task runs in a copy of the context; what the cell set there is to last."""
+        ""
         for variable, value in self.context.items():
             if variable.get(self) is not value:
                 variable.set(value)
 
     def _cancel(self, loop, tasks, cell, interrupt):
-        """Ends the tasks of an interrupted cell: nothing of it goes on."""
+        ""
         for task in tasks:
             task.cancel()
         try:
@@ -1538,7 +1543,7 @@ class CellLoop:
         return self.loop
 
     def _users_loop(self, asyncio):
-        """Returns the loop that user code has made current, so that tasks it has created there go on; or None."""
+        ""
         warnings = stdlib("warnings")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -1550,7 +1555,7 @@ class CellLoop:
 
 
 class no_running_loop:
-    """While entered, the thread seems to have no running loop, so that \`asyncio.run\` can start one."""
+    ""
 
     def __enter__(self):
         self.events = stdlib("asyncio").events
@@ -1560,7 +1565,7 @@ class no_running_loop:
     def __exit__(self, *failure):
         self.events._set_running_loop(self.running)
 `,
-  magics: `"""Lines that are not Python but that notebooks know: \`!cmd\`, \`%cd\`, \`%time\` … Only read when a cell is no valid Python."""
+  magics: `""
 
 from .pristine import BUILTINS as __builtins__
 
@@ -1619,10 +1624,10 @@ _ANY = "Write it in Python"
 
 
 def translate(source, filename):
-    """Returns \`source\` with its magic lines written as calls; None when there are none.
+    ""
 
-    The number of lines stays the same. Raises SyntaxError, naming the alternative, for what is not offered here.
-    """
+
+
     lines = source.split("\\n")
     first = next((index for index, line in enumerate(lines) if line.strip()), 0)
     if lines[first].startswith("%%"):
@@ -1678,7 +1683,7 @@ def _not_offered(magic, name):
     return "%s is not available here. %s" % (magic, _INSTEAD.get(name, _ANY))
 
 
-# Where lines begin that are neither in a string, nor in brackets, nor continued
+
 
 
 def _logical_starts(lines):
@@ -1694,7 +1699,7 @@ def _logical_starts(lines):
 
 
 class _Scanner:
-    """Knows after each line of Python whether a logical line ends there."""
+    ""
 
     def __init__(self):
         self.depth = 0
@@ -1750,7 +1755,7 @@ class _Scanner:
         return position + 1
 
 
-# Running them
+
 
 
 def _run(name, text, filename=None):
@@ -1758,7 +1763,7 @@ def _run(name, text, filename=None):
 
 
 def _expand(command):
-    """Puts values of variables in for \`{name}\`, where there is such a variable."""
+    ""
     namespace = vars(sys.modules["__main__"])
 
     def value(match):
@@ -1803,7 +1808,7 @@ def _help(name):
 
 
 def _compile(text, filename):
-    """Compiles an expression, so that it has a value, or else statements."""
+    ""
     if filename is None:
         filename, text = "<magic>", text.strip()
     for mode in ("eval", "exec"):
@@ -1857,7 +1862,7 @@ _RUN = {
     "timeit": _timeit,
 }
 `,
-  native: `"""What C code prints through \`stdio\`, which would hold it back in a buffer of its own."""
+  native: `""
 
 from .pristine import BUILTINS as __builtins__
 
@@ -1867,20 +1872,20 @@ _UNBUFFERED = 2  # _IONBF
 
 
 def unbuffer(ctypes):
-    """Writes what \`stdout\` of C holds, and lets it hold nothing from now on."""
+    ""
     libc = ctypes.CDLL(None)
     name = "__stdoutp" if sys.platform == "darwin" else "stdout"
     stdout = ctypes.c_void_p.in_dll(libc, name)
     libc.fflush(None)
     libc.setvbuf(stdout, None, _UNBUFFERED, ctypes.c_size_t(0))
 `,
-  pristine: `"""What the worker needs of Python itself, out of reach of user code.
+  pristine: `""
 
-User code may delete or replace builtins, and keep files or modules named like those of the standard library.
-Every module of this package starts with \`from .pristine import BUILTINS as __builtins__\`: names that are not
-globals are then looked up in a private copy. Modules of the standard library that are needed later than start-up
-come from \`stdlib\`, modules of this package from \`own\`.
-"""
+
+
+
+
+
 
 import builtins
 import os
@@ -1903,7 +1908,7 @@ _genuine = {}
 
 
 def own(name):
-    """Returns module \`name\` of this package, importing it at its first use."""
+    ""
     full = PACKAGE + "." + name
     if full not in _own:
         usual = sys.pycache_prefix, sys.dont_write_bytecode
@@ -1920,7 +1925,7 @@ def own(name):
 
 
 def stdlib(name):
-    """Returns the standard library's module \`name\`, whatever user code has put in its place."""
+    ""
     module = _genuine.get(name)
     if module is None:
         module = sys.modules.get(name)
@@ -1938,7 +1943,7 @@ def _is_genuine(module):
 
 
 class _StandardFinder:
-    """Finds top-level modules in the standard library only, for one thread."""
+    ""
 
     def __init__(self):
         self.thread = get_ident()
@@ -1966,7 +1971,7 @@ def _import_genuine(name):
 
 
 def _shadows(name, module):
-    """True for a user's module that stands where one of the standard library belongs."""
+    ""
     if "." in name or name == "__main__" or _is_genuine(module):
         return False
     places = (os.path.join(_FOLDER, name + ".py"), os.path.join(_FOLDER, name, "__init__.py"))
@@ -1974,7 +1979,7 @@ def _shadows(name, module):
 
 
 class whole_builtins:
-    """While entered, \`builtins\` is as it was at the start; afterwards it is again as user code left it."""
+    ""
 
     def __enter__(self):
         now = builtins.__dict__
@@ -1990,12 +1995,12 @@ class whole_builtins:
             else:
                 now[name] = value
 `,
-  recorder: `"""Output of one cell on its way out of an IPython kernel: in order, bounded, in few messages.
+  recorder: `""
 
-Every batch is one message: \`{"cell": id, "seq": n, "items": [...]}\` as JSON text. Items are the worker protocol's
-\`stream\`, \`display_data\`, \`execute_result\` and \`done\` frames without \`id\`. Batches of the last cell are kept, so that
-a client that lost the connection can have them again.
-"""
+
+
+
+
 
 from .pristine import BUILTINS as __builtins__
 
@@ -2015,12 +2020,12 @@ KEPT_CHARS = 8 * 1024 * 1024
 
 
 class Recorder:
-    """Collects items of the running cell and hands batches to \`publish\`. All methods but \`text\` take the lock."""
+    ""
 
     def __init__(self):
         self.lock = threading.RLock()
         self._main = threading.main_thread().ident
-        self._interrupted = False
+        self.interrupted = False
         self._cell = None
         self._late = Tail(LATE_CHARS)
         self._wake = threading.Event()
@@ -2028,41 +2033,42 @@ class Recorder:
         self._kept_cell = None
         self._kept_chars = 0
         self._seq = 0
+        self.sent_at = 0.0
 
     def start_ticker(self):
         threading.Thread(target=self._tick, name="edge-repl-output", daemon=True).start()
 
-    # Interrupts: one that comes while the main thread has the lock waits until it has let go
+
 
     def on_interrupt(self):
         if self.lock._is_owned():
-            self._interrupted = True
+            self.interrupted = True
         else:
             raise KeyboardInterrupt
 
     def let_interrupt(self):
-        """Is called by whoever had the lock, after it let go."""
-        if self._interrupted and threading.get_ident() == self._main:
-            self._interrupted = False
+        ""
+        if self.interrupted and threading.get_ident() == self._main:
+            self.interrupted = False
             raise KeyboardInterrupt
 
-    # A cell
+
 
     def begin(self, cell, head, tail, publish):
         with self.lock:
-            self._interrupted = False
+            self.interrupted = False
             self._kept.clear()
             self._kept_chars = self._seq = 0
             self._cell = self._kept_cell = cell
             self._publish = publish
             self._room, self._tail, self._display_room = head, Tail(tail), DISPLAY_CHARS
-            self._batch, self._batch_chars, self._sent_at = [], 0, 0.0
+            self._batch, self._batch_chars, self.sent_at = [], 0, 0.0
             for item in self._late.items():
                 self._add_display({**item, "late": True})
             self._late = Tail(LATE_CHARS)
 
     def text(self, name, text):
-        """The caller has the lock."""
+        ""
         if self._cell is None:
             self._late.text(name, text)
         elif self._room <= 0:
@@ -2089,13 +2095,14 @@ class Recorder:
                 self._tail.display(item)
 
     def flush(self):
-        """Sends at once what is there, unless that was done just now: user code may flush after each line."""
+        ""
         with self.lock:
-            if self._cell is not None and self._batch and time.monotonic() - self._sent_at > FLUSH_SECONDS:
+            if self._cell is not None:
                 self._send()
+            self.sent_at = time.monotonic()
 
     def end(self, done):
-        """Sends what is left and the last item of the cell."""
+        ""
         with self.lock:
             for item in self._tail.items():
                 self._batch.append((item, None))
@@ -2104,7 +2111,7 @@ class Recorder:
             self._cell = None
 
     def again(self, cell, seq, publish):
-        """Publishes the batches of the last cell from number \`seq\` on; false when they are not there."""
+        ""
         with self.lock:
             first = self._seq - len(self._kept)
             if cell != self._kept_cell or seq < first:
@@ -2114,7 +2121,7 @@ class Recorder:
             publish(text)
         return True
 
-    # Batches: lists of (item, parts of its text or None)
+
 
     def _put_text(self, name, text):
         batch = self._batch
@@ -2133,7 +2140,7 @@ class Recorder:
         if self._batch_chars >= BATCH_CHARS:
             self._send()
         elif not self._wake.is_set():
-            if time.monotonic() - self._sent_at > BATCH_SECONDS:
+            if time.monotonic() - self.sent_at > BATCH_SECONDS:
                 self._send()
             else:
                 self._wake.set()
@@ -2145,7 +2152,7 @@ class Recorder:
         text = to_json({"cell": self._cell, "seq": self._seq, "items": items})
         self._seq += 1
         self._batch, self._batch_chars = [], 0
-        self._sent_at = time.monotonic()
+        self.sent_at = time.monotonic()
         self._kept.append(text)
         self._kept_chars += len(text)
         while self._kept_chars > KEPT_CHARS and len(self._kept) > 1:
@@ -2161,11 +2168,11 @@ class Recorder:
                 if self._cell is not None:
                     self._send()
 `,
-  runner: `"""The runner inside an IPython kernel: the worker's language and output rules, without the worker's processes.
+  runner: `""
 
-\`install\` is called once by the warm-up cell. Each later cell is one call of \`run\` with a request as JSON text.
-What comes of it goes out as display data under a private MIME type (see recorder.py).
-"""
+
+
+
 
 from .pristine import BUILTINS as __builtins__
 
@@ -2212,17 +2219,17 @@ class Kernel:
     def prepare_libraries(self):
         libraries.install(self.emit, self.session.main, self.streams.flush)
 
-    # Output
+
 
     def publish(self, text):
-        """Sends a message; the pause lets the thread that does so run before code that keeps the others out."""
+        ""
         with pristine.whole_builtins():
             self.publisher({MIME: text})
         if self.armed:
             time.sleep(YIELD_SECONDS)
 
     def foreign(self, data=None, metadata=None, **_options):
-        """What libraries show through IPython itself; takes the place of the shell's own publisher."""
+        ""
         self.emit("display_data", {mime: as_text(mime, item) for mime, item in (data or {}).items()})
 
     def emit(self, kind, data):
@@ -2238,10 +2245,10 @@ class Kernel:
         if not self.streams.child:
             libraries.show_figures(self.emit)
 
-    # Cells
+
 
     def run(self, text):
-        """Runs a cell once: the same cell asked for again only has its output sent again."""
+        ""
         request = json.loads(text)
         if request["nonce"] != self.nonce:
             return self.refuse(request, "The kernel belongs to another session")
@@ -2267,7 +2274,7 @@ class Kernel:
         return None
 
     def guarded(self, request):
-        """Runs the code with builtins, hooks and signals as a plain interpreter has them."""
+        ""
         hidden = {"input": self.input, "exit": Quitter("exit"), "quit": Quitter("quit")}
         before = {name: getattr(builtins, name, None) for name in hidden}
         builtins.__dict__.update(hidden)
@@ -2294,7 +2301,7 @@ class Kernel:
             self.recorder.on_interrupt()
 
     def end_child(self, result):
-        """A process that user code has forked, and that came to the end of the cell, ends here as a script would."""
+        ""
         status = 0
         if result["status"] != "ok":
             error = self.session.last_error
@@ -2312,10 +2319,10 @@ class Kernel:
         item = {"type": "done", "status": "refused", "code": "INTERNAL", "message": message, "cwd": folder()}
         self.publish(json.dumps({"cell": request["cell"], "seq": request["from"], "items": [item]}))
 
-    # Between cells
+
 
     def rest(self):
-        """Lets the tasks that cells have left in their event loop go on while the kernel's own loop has nothing to do."""
+        ""
         cells = self.session.loop
         if cells is not None and self.loops.loop is not None and cells.has_tasks():
             self.loops.loop.call_later(REST_SECONDS, self.rest_once)
@@ -2339,7 +2346,7 @@ class Kernel:
 
 
 class Quitter:
-    """\`exit\` and \`quit\` as CPython has them; IPython takes them away while it runs a cell."""
+    ""
 
     def __init__(self, name):
         self.name = name
@@ -2352,10 +2359,10 @@ class Quitter:
 
 
 class Loops:
-    """While entered, no loop runs in this thread, as in a plain interpreter, although the kernel's own loop does.
+    ""
 
-    User code has an event loop policy of its own, so that what it makes current never is the kernel's.
-    """
+
+
 
     def __init__(self):
         self.get = getattr(asyncio.events, "_get_event_loop_policy", asyncio.get_event_loop_policy)
@@ -2378,7 +2385,7 @@ class Loops:
 
 
 def as_text(mime, content):
-    """Text as is, JSON types as JSON text, all others base64: the form of all bundles of ours."""
+    ""
     if isinstance(content, bytes):
         return base64.b64encode(content).decode("ascii")
     return content if isinstance(content, str) else json.dumps(content, default=repr)
@@ -2392,7 +2399,7 @@ def folder():
 
 
 def install(shell, settings):
-    """Makes this kernel ours and tells what it is; a bad folder is told instead."""
+    ""
     kernel = Kernel(shell, settings)
     item = prepare(kernel, settings)
     shell.display_pub.publish = kernel.foreign
@@ -2427,13 +2434,13 @@ def prepare(kernel, settings):
 
 
 def kernel_id():
-    """The Jupyter server's name for this kernel, from the name of the connection file; empty when there is none."""
+    ""
     found = re.search(r"kernel-([0-9A-Za-z-]+)\\.json", " ".join(sys.argv))
     return found.group(1) if found else ""
 
 
 def watch(source):
-    """Starts the watcher and returns the file in which it will say how this process ended."""
+    ""
     note = "/tmp/.edge-repl-%d-%s" % (os.getpid(), os.urandom(6).hex())
     subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", source, str(os.getpid()), note], start_new_session=True,
@@ -2443,7 +2450,7 @@ def watch(source):
 
 
 def install_packages(requirements):
-    """Returns a sentence when that failed: the kernel is of use without them."""
+    ""
     if not requirements:
         return None
     command = [sys.executable, "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "-q",
@@ -2461,14 +2468,14 @@ def install_packages(requirements):
 
 
 def undo_image_hook():
-    """E2B's template shows each PIL image that is saved; plain Python does not."""
+    ""
     image = getattr(sys.modules.get("PIL.Image"), "Image", None)
     save = getattr(image, "save", None)
     original = getattr(save, "__globals__", {}).get("original_save")
     if original is not None:
         image.save = original
 `,
-  scripts: `"""Files that are run as a cell: Python files as Python itself would read them, and notebooks."""
+  scripts: `""
 
 from .pristine import BUILTINS as __builtins__
 
@@ -2479,7 +2486,7 @@ from .pristine import stdlib
 
 
 class Refused(Exception):
-    """A file that cannot be run; \`refusal\` is one of the error codes of the tool contract."""
+    ""
 
     def __init__(self, refusal, message):
         super().__init__(message)
@@ -2487,7 +2494,7 @@ class Refused(Exception):
 
 
 def read_script(path):
-    """Returns \`(absolute path, source)\`; \`path\` starts at the current directory. Raises Refused."""
+    ""
     try:
         full = os.path.abspath(path)
     except OSError:
@@ -2515,7 +2522,7 @@ def _read(path, full):
 
 
 def _decode(path, data):
-    """Honours a byte order mark and a coding cookie."""
+    ""
     if b"\\0" in data:
         raise Refused("FILE_UNREADABLE", "%s holds null bytes, so it is no Python source" % path)
     lines = iter(data.splitlines(keepends=True))
@@ -2527,7 +2534,7 @@ def _decode(path, data):
 
 
 def _notebook_source(path, data):
-    """Returns the code cells of a notebook, one below the other."""
+    ""
     try:
         cells = stdlib("json").loads(data.decode("utf-8-sig"))["cells"]
         sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
@@ -2537,7 +2544,7 @@ def _notebook_source(path, data):
 
 
 class Running:
-    """While a file runs, \`__file__\`, \`sys.argv\` and \`sys.path[0]\` are as for a script."""
+    ""
 
     def __init__(self, main, path, full):
         self.main = main
@@ -2551,7 +2558,7 @@ class Running:
             main.__dict__["__file__"] = full
 
     def leave(self):
-        """Puts them back; the folder stays importable, since functions of the file may import from it later."""
+        ""
         self.main.__dict__.pop("__file__", None)
         sys.argv = self.argv
         if "" not in sys.path:
@@ -2559,7 +2566,7 @@ class Running:
         if sys.path.count(self.folder) > 1 and sys.path[1] == self.folder:
             del sys.path[1]
 `,
-  sources: `"""The text of every cell under its own file name, where \`linecache\`, \`inspect\` and \`pdb\` look for it."""
+  sources: `""
 
 from .pristine import BUILTINS as __builtins__
 
@@ -2574,7 +2581,7 @@ _order = []  # Both, oldest first
 
 
 def add_source(source, number):
-    """Keeps the text of a cell and returns its file name: \`<block 3>\`, and \`<block 3.2>\` where that was taken."""
+    ""
     name = first = "<block %d>" % number
     again = 1
     while name in _lines:
@@ -2587,14 +2594,14 @@ def add_source(source, number):
 
 
 def add_file(filename):
-    """Notes a file that is run as a cell; its text is read from the disk when it is needed."""
+    ""
     if filename not in _files:
         _files.add(filename)
         _order.append(filename)
 
 
 def lines_of(source):
-    """Splits as Python does: at line feeds only, not at form feeds or U+2028."""
+    ""
     lines = [line + "\\n" for line in source.split("\\n")]
     if lines[-1] == "\\n":
         del lines[-1]
@@ -2602,14 +2609,14 @@ def lines_of(source):
 
 
 def texts():
-    """Returns \`(file name, text)\` of all cells and files that were run, oldest first."""
+    ""
     linecache = stdlib("linecache")
     return [(name, "".join(_lines.get(name) or linecache.getlines(name))) for name in _order]
 
 
 def _entry(name):
     lines = _lines[name]
-    # No modification time: \`linecache.checkcache\` then leaves the entry alone.
+
     return sum([len(line) for line in lines]), None, lines, name
 
 
@@ -2621,7 +2628,7 @@ def _register(name):
 
 
 def keep_registered():
-    """Puts the cells back where user code has cleared the cache."""
+    ""
     cache = getattr(sys.modules.get("linecache"), "cache", None)
     if isinstance(cache, dict) and _lines and next(reversed(_lines)) not in cache:
         for name in _lines:
@@ -2634,7 +2641,7 @@ def _prepare_linecache(module):
 
 
 def _prepare_inspect(module):
-    """Lets \`inspect.getsource\` find classes of \`__main__\`, which have no file that Python knows of."""
+    ""
     original = module.getfile
 
     def getfile(object):
@@ -2649,7 +2656,7 @@ def _prepare_inspect(module):
 
 
 def _file_of_class(found):
-    """Returns where a class was written: where its methods were, else the newest cell or file with that name."""
+    ""
     for member in vars(found).values():
         function = getattr(member, "__func__", getattr(member, "fget", member))
         code = getattr(function, "__code__", None)
@@ -2664,11 +2671,11 @@ def _file_of_class(found):
 
 
 def install():
-    """Takes effect when user code first imports the modules concerned."""
+    ""
     when_imported("linecache", _prepare_linecache)
     when_imported("inspect", _prepare_inspect)
 `,
-  tables: `"""Data frames and series of pandas and polars: text with all columns, and their data."""
+  tables: `""
 
 from .pristine import BUILTINS as __builtins__
 
@@ -2682,7 +2689,7 @@ MOST_CHARACTERS = 262144
 
 
 def prepare_pandas(pandas):
-    """Shows more columns than pandas does by default, in \`print\` too; options that were set stay."""
+    ""
     for name, usual, wanted in (("display.max_columns", (0, 20), MOST_COLUMNS), ("display.width", (80,), MOST_WIDTH)):
         if pandas.get_option(name) in usual:
             pandas.set_option(name, wanted)
@@ -2694,7 +2701,7 @@ def prepare_polars(polars):
 
 
 def add_table(bundle, value):
-    """Adds the first rows of a frame or series as a table resource; \`rows\` in it is the number of all rows."""
+    ""
     name = type(value).__name__
     if name not in ("DataFrame", "Series") or not hasattr(value, "shape"):
         return
@@ -2720,7 +2727,7 @@ def _table_of(part):
     fields = [{"name": name, "type": str(kind)} for name, kind in frame.schema.items()]
     return {"schema": {"fields": fields}, "data": frame.to_dicts()}
 `,
-  tail: `"""The last characters of what was printed, kept while it is printed."""
+  tail: `""
 
 from .pristine import BUILTINS as __builtins__
 
@@ -2730,7 +2737,7 @@ PARTS = 256
 
 
 class Tail:
-    """Keeps at least the last \`limit\` characters of text, at most twice as many, and all displays between them."""
+    ""
 
     def __init__(self, limit):
         self._limit = limit
@@ -2752,7 +2759,7 @@ class Tail:
         self._pieces.append(item)
 
     def items(self):
-        """What is kept, in order; the first text after the cut tells what is missing."""
+        ""
         self._forget()
         dropped = self._dropped
         for piece in self._pieces:
@@ -2783,7 +2790,7 @@ class Tail:
             self._chars -= gone
         self._pieces.extendleft(reversed(displays))
 `,
-  threads: `"""Exceptions that end a thread, shown as CPython shows them, with the lines of the cells."""
+  threads: `""
 
 from .pristine import BUILTINS as __builtins__
 
@@ -2805,7 +2812,7 @@ def _show(told):
     text = own("tracebacks").describe_error(error, None)["traceback"]
     sys.stderr.write("Exception in thread %s:\\n%s\\n" % (name, text))
 `,
-  tracebacks: `"""Exceptions as CPython prints them: without frames of ours, and short where they would be endless."""
+  tracebacks: `""
 
 from .pristine import BUILTINS as __builtins__
 
@@ -2822,10 +2829,10 @@ CURRENT = "<stdin>"
 
 
 def describe_error(error, filename, hint=None):
-    """Returns \`{"name", "message", "traceback"}\`; frames of \`filename\`, the current cell, are called \`<stdin>\`.
+    ""
 
-    \`hint(error)\` may return a sentence to add.
-    """
+
+
     name = type(error).__name__
     try:
         with whole_builtins():
@@ -2859,14 +2866,14 @@ def _in_short(name, error):
 
 
 def shorten(text, limit):
-    """Cuts the middle out of a text of more than \`limit\` characters, and says so."""
+    ""
     if len(text) <= limit:
         return text
     half = limit // 2
     return "%s\\n... [%d characters omitted] ...\\n%s" % (text[:half], len(text) - 2 * half, text[-half:])
 
 
-# Frames
+
 
 
 def is_ours(frame):
@@ -2874,7 +2881,7 @@ def is_ours(frame):
 
 
 def clean(error):
-    """Takes frames of ours out of the tracebacks of \`error\` and of all that it refers to."""
+    ""
     waiting = [error]
     seen = set()
     while waiting:
@@ -2909,7 +2916,7 @@ def _without_ours(trace):
 
 
 def _first_of_user(entries):
-    """Returns where user code begins: past the frames with which the event loop runs a cell for us."""
+    ""
     if not entries or not is_ours(entries[0].tb_frame):
         return 0
     for index, entry in enumerate(entries):
@@ -2919,7 +2926,7 @@ def _first_of_user(entries):
     return 0
 
 
-# Text
+
 
 
 def _format(error, filename):
@@ -2940,7 +2947,7 @@ def _format(error, filename):
 
 
 def _adapt(shown, filename, summary_class):
-    """Renames the current cell and shortens long stacks, in \`shown\` and in all that it refers to."""
+    ""
     short_stack = _short_stack(summary_class)
     waiting = [shown]
     seen = set()
@@ -2964,7 +2971,7 @@ def _adapt(shown, filename, summary_class):
 
 def _short_stack(summary_class):
     class ShortStack(summary_class):
-        """Formats as ever, but leaves out the middle of a stack of very many frames."""
+        ""
 
         def format(self, **options):
             lines = super().format(**options)
@@ -2979,11 +2986,11 @@ def _short_stack(summary_class):
 };
 
 /** Makes the package; see runner/boot.py. */
-export const BOOT_SOURCE = `"""First code of the warm-up cell: makes the package \`_edge_repl\` from sources in memory and starts the runner.
+export const BOOT_SOURCE = `""
 
-Runs as \`exec(this, {"payload": {...}})\` inside an IPython kernel. \`payload\` holds \`sources\` (module name to text)
-and \`settings\` of the runner.
-"""
+
+
+
 
 import importlib.util
 import sys
@@ -2994,7 +3001,7 @@ PACKAGE = "_edge_repl"
 
 
 class MemoryLoader:
-    """Finder and loader of the modules of one package, kept in memory."""
+    ""
 
     def __init__(self, sources):
         self.sources = sources
@@ -3029,10 +3036,10 @@ boot(payload)  # noqa: F821 - given by the warm-up cell
 `;
 
 /** Installs packages; see runner/install.py. */
-export const INSTALL_SOURCE = `"""Installs requirements for the interpreter that runs this, and tells at the end what changed.
+export const INSTALL_SOURCE = `""
 
-\`python -c SOURCE REQUIREMENT...\`. pip's own output goes through; the last line is a mark and JSON.
-"""
+
+
 
 import json
 import os
@@ -3071,11 +3078,11 @@ main()
 `;
 
 /** Tells how a kernel ended; see runner/watcher.py. */
-export const WATCHER_SOURCE = `"""Runs beside a kernel until it ends, and leaves a note of how: \`python watcher.py PID FILE\`.
+export const WATCHER_SOURCE = `""
 
-A server that restarts dead kernels tells nobody what they died of. Their wait status stands in /proc until the
-parent has asked for it, which takes that server some seconds.
-"""
+
+
+
 
 import os
 import select
@@ -3101,7 +3108,7 @@ def state(pid):
 
 
 def oom_kills():
-    """How many processes the system has killed for want of memory; None when that is not known."""
+    ""
     try:
         with open("/proc/vmstat") as counters:
             return next((line for line in counters if line.startswith("oom_kill ")), None)

@@ -13,6 +13,9 @@ import os
 import select
 import sys
 import threading
+from time import monotonic
+
+from .recorder import FLUSH_SECONDS
 
 ERRORS = "edge-repl-replace"
 CHUNK = 65536
@@ -37,7 +40,7 @@ class Raw(io.RawIOBase):
     """The bytes under one text stream. It cannot be closed, so the stream over it stays usable."""
 
     def __init__(self, streams, name, descriptor):
-        self._streams, self._descriptor = streams, descriptor
+        self._streams, self._recorder, self._descriptor = streams, streams.recorder, descriptor
         self._write = streams.printed
         self._printing = name
         self.name = "<%s>" % name
@@ -57,7 +60,7 @@ class Raw(io.RawIOBase):
         pass
 
     def flush(self):
-        if not self._streams.child:
+        if monotonic() - self._recorder.sent_at > FLUSH_SECONDS and not self._streams.child:
             self._streams.flushed()
 
     def write(self, data):
@@ -87,11 +90,12 @@ class Streams:
 
     def __init__(self, recorder):
         self.child = False
-        self._recorder = recorder
+        self.recorder = recorder
         self._lock = recorder.lock
         self._readers = {}
         self._writers = {}
         self._poller = select.poll()
+        self._poll = self._poller.poll
 
     def install(self):
         self._raws = {name: Raw(self, name, descriptor) for name, descriptor in (("stdout", 1), ("stderr", 2))}
@@ -130,18 +134,19 @@ class Streams:
         if name == "stderr":
             self.stdout.flush()
         with self._lock:
-            self._drain()
-            self._recorder.text(name, text)
-        self._recorder.let_interrupt()
+            if self._poll(0):
+                self._drain()
+            self.recorder.text(name, text)
+        if self.recorder.interrupted:
+            self.recorder.let_interrupt()
 
     def flushed(self):
-        self._recorder.flush()
-        self._recorder.let_interrupt()
+        self.recorder.flush()
+        self.recorder.let_interrupt()
 
     def _drain(self):
-        if self._poller.poll(0):
-            for reader in self._readers:
-                self._read(reader)
+        for reader in self._readers:
+            self._read(reader)
 
     def _make_texts(self):
         options = {"encoding": "utf-8", "errors": ERRORS, "line_buffering": True}
@@ -162,7 +167,7 @@ class Streams:
                 return
             text = decoder.decode(data)
             if text:
-                self._recorder.text(name, text)
+                self.recorder.text(name, text)
 
     def _pump(self):
         poller = select.poll()

@@ -28,7 +28,7 @@ class Recorder:
     def __init__(self):
         self.lock = threading.RLock()
         self._main = threading.main_thread().ident
-        self._interrupted = False
+        self.interrupted = False
         self._cell = None
         self._late = Tail(LATE_CHARS)
         self._wake = threading.Event()
@@ -36,6 +36,7 @@ class Recorder:
         self._kept_cell = None
         self._kept_chars = 0
         self._seq = 0
+        self.sent_at = 0.0
 
     def start_ticker(self):
         threading.Thread(target=self._tick, name="edge-repl-output", daemon=True).start()
@@ -44,27 +45,27 @@ class Recorder:
 
     def on_interrupt(self):
         if self.lock._is_owned():
-            self._interrupted = True
+            self.interrupted = True
         else:
             raise KeyboardInterrupt
 
     def let_interrupt(self):
         """Is called by whoever had the lock, after it let go."""
-        if self._interrupted and threading.get_ident() == self._main:
-            self._interrupted = False
+        if self.interrupted and threading.get_ident() == self._main:
+            self.interrupted = False
             raise KeyboardInterrupt
 
     # A cell
 
     def begin(self, cell, head, tail, publish):
         with self.lock:
-            self._interrupted = False
+            self.interrupted = False
             self._kept.clear()
             self._kept_chars = self._seq = 0
             self._cell = self._kept_cell = cell
             self._publish = publish
             self._room, self._tail, self._display_room = head, Tail(tail), DISPLAY_CHARS
-            self._batch, self._batch_chars, self._sent_at = [], 0, 0.0
+            self._batch, self._batch_chars, self.sent_at = [], 0, 0.0
             for item in self._late.items():
                 self._add_display({**item, "late": True})
             self._late = Tail(LATE_CHARS)
@@ -97,10 +98,11 @@ class Recorder:
                 self._tail.display(item)
 
     def flush(self):
-        """Sends at once what is there, unless that was done just now: user code may flush after each line."""
+        """Sends at once what is there. User code may flush after each line: callers look at `sent_at` first."""
         with self.lock:
-            if self._cell is not None and self._batch and time.monotonic() - self._sent_at > FLUSH_SECONDS:
+            if self._cell is not None:
                 self._send()
+            self.sent_at = time.monotonic()
 
     def end(self, done):
         """Sends what is left and the last item of the cell."""
@@ -141,7 +143,7 @@ class Recorder:
         if self._batch_chars >= BATCH_CHARS:
             self._send()
         elif not self._wake.is_set():
-            if time.monotonic() - self._sent_at > BATCH_SECONDS:
+            if time.monotonic() - self.sent_at > BATCH_SECONDS:
                 self._send()
             else:
                 self._wake.set()
@@ -153,7 +155,7 @@ class Recorder:
         text = to_json({"cell": self._cell, "seq": self._seq, "items": items})
         self._seq += 1
         self._batch, self._batch_chars = [], 0
-        self._sent_at = time.monotonic()
+        self.sent_at = time.monotonic()
         self._kept.append(text)
         self._kept_chars += len(text)
         while self._kept_chars > KEPT_CHARS and len(self._kept) > 1:
