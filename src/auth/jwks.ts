@@ -13,7 +13,7 @@ const COOL_DOWN_MS = 30_000;
 const RETRY_MS = 5000;
 
 type LocalKeys = ReturnType<typeof createLocalJWKSet>;
-type Jose = typeof import("jose");
+type Jose = typeof import("./jose.ts");
 
 /** No key could be had from the authorization server, so that nothing can be said about a token. */
 export class KeysUnavailable extends Error {

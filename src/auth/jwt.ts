@@ -36,7 +36,7 @@ export type JwtOptions = {
   readonly jwksUrl?: string;
 };
 
-type Jose = typeof import("jose");
+type Jose = typeof import("./jose.ts");
 
 /** Verifies access tokens that are JWTs (RFC 9068, RFC 8725). jose is loaded with the first token. */
 export function createJwtVerifier(options: JwtOptions, deps: AuthDependencies): Verifier {
@@ -44,7 +44,7 @@ export function createJwtVerifier(options: JwtOptions, deps: AuthDependencies): 
   return async (token) => {
     // Not a shared promise: a Workers request must not wait for another's work.
     if (loaded === undefined) {
-      const jose = await import("jose");
+      const jose = await import("./jose.ts");
       loaded ??= { jose, keys: new IssuerKeys(options.issuer, options.jwksUrl, jose, deps) };
     }
     const { jose, keys } = loaded;
