@@ -57,7 +57,7 @@ class Kernel:
         sys.path.insert(0, "")
         self.session = Session(self.emit)
         self.session.at_cell_end = self.at_cell_end
-        libraries.install(self.emit, self.session.main, streams.flush)
+        libraries.install(self.emit, self.session.main, streams.before_child)
         _signal.signal(_signal.SIGINT, self.handler)
 
     def report_ready(self):

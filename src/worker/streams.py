@@ -4,6 +4,7 @@ from .pristine import BUILTINS as __builtins__
 
 import io
 import os
+import posix
 import sys
 from _thread import RLock
 
@@ -25,7 +26,7 @@ class _Reports:
     def send(self, message):
         self.sent = number = self.sent + 1
         for part in links.to_parts(self.tag, number & 0xFFFFFFFFFFFF, message):
-            os.write(self.reports, part)
+            _write(self.reports, part)
 
     def round_trip(self, kind, *rest):
         """Sends a message and returns when the monitor has dealt with it and with all that was written before."""
@@ -40,39 +41,37 @@ class _Reports:
 
 
 class _RawOutput(io.FileIO):
-    """Descriptor 1 or 2; what wraps it can neither close nor lose it."""
+    """Descriptor 1 or 2, not buffered: what was printed is never lost, nor late. Nothing can close it."""
 
     def close(self):
         return None
 
 
 class _RawStdout(_RawOutput):
-    """Lets the monitor take what lies in stderr's pipe before it writes, so that the order is as written."""
-
     def write(self, data):
-        if streams.in_order and links.waiting_bytes(streams.stderr_copy):
-            streams.link.round_trip("sync")
-        return _write_all(1, data)
+        if streams.unordered:
+            streams.put_in_order()
+        written = _write(1, data)
+        return written if written == len(data) else _write_rest(1, data, written)
 
 
 class _RawStderr(_RawOutput):
     def write(self, data):
         streams.flush()
-        return _write_all(2, data)
+        written = _write(2, data)
+        streams.unordered = True
+        return written if written == len(data) else _write_rest(2, data, written)
 
 
-def _write_all(descriptor, data):
-    """A blocking pipe takes all, but for a signal that comes in the middle."""
-    view = memoryview(data).cast("B")
-    written = os.write(descriptor, view)
-    while written < len(view):
-        written += os.write(descriptor, view[written:])
+_write = os.write
+
+
+def _write_rest(descriptor, data, written):
+    """A pipe takes all at once, but for a signal that comes in the middle of much data."""
+    data = memoryview(data).cast("B")
+    while written < len(data):
+        written += _write(descriptor, data[written:])
     return written
-
-
-class _Buffer(io.BufferedWriter):
-    def close(self):
-        self.flush()
 
 
 class _InputBuffer(io.BufferedReader):
@@ -88,7 +87,7 @@ class _RawInput(io.FileIO):
 # Name, mode, raw layer, buffer and settings of the descriptors 0, 1 and 2.
 _PLANS = (
     ("stdin", "r", _RawInput, _InputBuffer, {"errors": "surrogateescape"}),
-    ("stdout", "w", _RawStdout, _Buffer, {"errors": "surrogatepass", "line_buffering": True}),
+    ("stdout", "w", _RawStdout, None, {"errors": "surrogatepass", "write_through": True}),
     ("stderr", "w", _RawStderr, None, {"errors": "surrogatepass", "write_through": True}),
 )
 
@@ -97,8 +96,11 @@ class Streams:
     """Owns the descriptors 0, 1 and 2 and the objects on them."""
 
     def __init__(self):
-        self.in_order = False
-        self.child = False
+        self.child = False  # This is a process that user code has forked
+        # What lies in stderr's pipe must be taken by the monitor before the next write to stdout, which it would
+        # otherwise read first: set by writes to stderr, and while child processes may write there.
+        self.unordered = False
+        self.watching = False
 
     def open(self, ends, tag):
         """Takes the pipes over and puts new stream objects into `sys`."""
@@ -110,9 +112,22 @@ class Streams:
         self._restore_descriptors()
         self.layers = []
         self.stdin, self.stdout, self.stderr = [self._open_stream(*plan) for plan in _PLANS]
-        self.in_order = True
-        os.register_at_fork(before=self.flush, after_in_child=self._after_fork_in_child)
+        os.register_at_fork(before=self.before_child, after_in_child=self._after_fork_in_child)
         self._restore_names()
+        self._note_raw_writes()
+
+    def _note_raw_writes(self):
+        def write(fd, data, /):
+            if fd == 1 and self.unordered:
+                self.put_in_order()
+            written = _write(fd, data)
+            if fd == 2:
+                self.unordered = True
+            return written
+
+        write.__doc__, write.__module__ = _write.__doc__, "posix"
+        write.__qualname__ = "write"
+        os.write = posix.write = write  # In both, or it could not be pickled
 
     def _open_stream(self, name, mode, raw_class, buffer_class, options):
         raw = raw_class(len(self.layers), mode, closefd=False)
@@ -125,6 +140,7 @@ class Streams:
 
     def restore(self):
         """Makes all of it work again, whatever the last cell did."""
+        self.unordered = self.watching = False
         self._restore_descriptors()
         self._revive()
         self._restore_names()
@@ -150,8 +166,19 @@ class Streams:
         sys.stdout = sys.__stdout__ = self.stdout
         sys.stderr = sys.__stderr__ = self.stderr
 
+    def put_in_order(self):
+        if not self.child and links.waiting_bytes(self.stderr_copy):
+            self.link.round_trip("sync")
+        self.unordered = self.watching
+
+    def before_child(self):
+        """Is called before a process is started that writes to the same descriptors."""
+        self.flush()
+        self.put_in_order()
+        self.unordered = self.watching = True
+
     def flush(self):
-        """Writes what stdout holds back; called at the end of a cell, and before anything else is to come after it."""
+        """Writes what stdout holds back, which is nothing but where user code has changed its settings."""
         try:
             self.stdout.flush()
         except ValueError:  # Detached by user code
@@ -159,7 +186,6 @@ class Streams:
 
     def _after_fork_in_child(self):
         """A child keeps the descriptors 1 and 2, and nothing it could speak to the monitor with."""
-        self.in_order = False
         self.child = True
         for descriptor in self.private:
             os.close(descriptor)
