@@ -91,6 +91,66 @@ describe("the end of a kernel", () => {
   });
 });
 
+describe("code that harms its own process", () => {
+  const harms = [
+    "os.close(1)",
+    "os.close(0); os.close(2)",
+    "os.closerange(3, 256)",
+    "os.dup2(os.open(os.devnull, os.O_WRONLY), 1)",
+    "sys.path.clear(); sys.modules.pop('__main__')",
+    "os.environ.clear()",
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); signal.signal(signal.SIGCHLD, signal.SIG_IGN); None",
+    "sys.setrecursionlimit(60)",
+    "sys.settrace(lambda *event: None); sys.setprofile(lambda *event: None)",
+    "import warnings; warnings.simplefilter('error')",
+    "os.chdir('/'); os.umask(0o777); None",
+  ];
+  for (const harm of harms) {
+    test(`${harm}: the next cell works`, async () => {
+      const kernel = await startKernel(shared.backend);
+      await run(kernel, "import os, sys");
+      const harmed = await run(kernel, harm);
+      assert.equal(harmed.reply.status, "ok", JSON.stringify(harmed.reply));
+      const next = await run(
+        kernel,
+        "print('printed'); print('error', file=sys.stderr); os.system('echo child'); 6 * 7",
+      );
+      assert.deepEqual([next.reply.status, next.text], ["ok", "printed\nerror\nchild\n42"]);
+      const failed = await run(kernel, "1 / 0");
+      assert.equal(failed.reply.status === "error" && failed.reply.error.name, "ZeroDivisionError");
+      await kernel.shutdown();
+    });
+  }
+
+  test("files named like modules of Python do not stop a kernel that starts beside them", async () => {
+    const folder = join(shared.folder, "shadows");
+    await mkdir(folder);
+    const names = [
+      "random",
+      "json",
+      "ast",
+      "traceback",
+      "asyncio",
+      "re",
+      "os",
+      "codecs",
+      "linecache",
+      "types",
+      "tokenize",
+    ];
+    for (const name of names) await writeFile(join(folder, `${name}.py`), "raise RuntimeError('the wrong module')");
+    const kernel = await startKernel(shared.backend, folder);
+    assert.equal((await run(kernel, "print('fine'); 1 + 1")).text, "fine\n2");
+    const failed = await run(kernel, "def f(): return 1 / 0\nf()");
+    assert.match(
+      failed.reply.status === "error" ? failed.reply.error.traceback : "",
+      /in f\n.*\n?.*\n?ZeroDivisionError/,
+    );
+    assert.match((await run(kernel, "import random")).reply.status, /error|ok/);
+    assert.equal((await run(kernel, "await __import__('builtins').anext(x async for x in y)")).reply.status, "error");
+  });
+});
+
 describe("bounds of a kernel", () => {
   test("memory: a MemoryError, and the kernel lives on", async () => {
     const { backend } = await make({ memoryMb: 512 });

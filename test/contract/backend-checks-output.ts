@@ -25,6 +25,24 @@ export const OUTPUT_CHECKS: readonly BackendCheck[] = [
     ],
   },
   {
+    id: "children-write-in-order",
+    steps: [
+      {
+        run: lines(
+          "import os, sys",
+          "for n in range(20):",
+          "    print('own', n); print('error', n, file=sys.stderr); os.system(f'echo child {n}')",
+        ),
+        out: Array.from({ length: 20 }, (_, n) => [
+          { stdout: n === 0 ? "own 0\n" : `child ${n - 1}\nown ${n}\n` },
+          { stderr: `error ${n}\n` },
+          ...(n === 19 ? [{ stdout: "child 19\n" }] : []),
+        ]).flat(),
+        withinMs: 20_000,
+      },
+    ],
+  },
+  {
     id: "children-write-too",
     steps: [
       {

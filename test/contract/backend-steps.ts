@@ -126,7 +126,7 @@ export function outputsOf(result: CellResult): readonly OutputMatch[] {
 
 /** The steps with those that run at the same time one by one. */
 export function flatten(steps: readonly Step[]): readonly Exclude<Step, TogetherStep>[] {
-  return steps.flatMap((step) => ("together" in step ? step.together : [step]));
+  return steps.flatMap<Exclude<Step, TogetherStep>>((step) => ("together" in step ? step.together : [step]));
 }
 
 /** Code of several lines. */
