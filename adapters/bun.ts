@@ -18,4 +18,4 @@ const listen: Listen = async (app, hostname, port) => {
   return { port: server.port, stop: () => void server.stop() };
 };
 
-runCli(process.argv.slice(2), listen, { MCP_TRANSPORT: "streamable-http" });
+runCli(process.argv.slice(2), { listen }, { MCP_TRANSPORT: "streamable-http" });

@@ -16,4 +16,5 @@ const listen: Listen = async (app, hostname, port) => {
   return { port: server.addr.port, stop: () => void server.shutdown() };
 };
 
-runCli(process.argv.slice(2), listen, { MCP_TRANSPORT: "streamable-http" });
+// Deno 2.9 does not abort the signal of a request whose body was more than a few bytes until the answer has begun.
+runCli(process.argv.slice(2), { listen, responseMode: "sse" }, { MCP_TRANSPORT: "streamable-http" });

@@ -16,11 +16,18 @@ export type Listening = {
 /** Starts a runtime's HTTP server. @throws Error with `code` `EADDRINUSE` when the port is taken. */
 export type Listen = (app: App, hostname: string, port: number) => Promise<Listening>;
 
+/** What the HTTP servers of runtimes differ in. */
+export type HttpRuntime = {
+  readonly listen: Listen;
+  /** `sse` where a client that left is noticed only while the answer is a stream. */
+  readonly responseMode?: "sse";
+};
+
 /** Running code may go on this long after a signal before it is interrupted. */
 const GRACE_MS = 1000;
 
 /** Serves MCP over HTTP until a signal comes. @throws StartError when it cannot, with what to change. */
-export async function serveHttp(config: Config, listen: Listen): Promise<void> {
+export async function serveHttp(config: Config, runtime: HttpRuntime): Promise<void> {
   refuseOpenDoor(config);
   const log = createLog(config.REPL_LOG, (line) => process.stderr.write(line));
   const composition = await compose(config, log);
@@ -31,8 +38,9 @@ export async function serveHttp(config: Config, listen: Listen): Promise<void> {
     log,
     authDependencies: { log: (line) => log("authentication", { line }) },
     bind: config.MCP_HOST,
+    ...(runtime.responseMode ? { responseMode: runtime.responseMode } : {}),
   });
-  const server = await listen(app, config.MCP_HOST, config.MCP_PORT).catch(async (error: unknown) => {
+  const server = await runtime.listen(app, config.MCP_HOST, config.MCP_PORT).catch(async (error: unknown) => {
     await composition.close(0);
     throw cannotListen(error, config);
   });

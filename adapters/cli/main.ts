@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { ConfigError, parseConfig, SETTING_NAMES } from "../../src/config.ts";
 import { VERSION } from "../../src/version.ts";
 import { StartError } from "../compose.ts";
-import { type Listen, serveHttp } from "../http.ts";
+import { type HttpRuntime, serveHttp } from "../http.ts";
 import { serveOverStdio } from "../stdio.ts";
 import { doctorCommand } from "./doctor.ts";
 import { HELP } from "./help.ts";
@@ -45,7 +45,7 @@ function settingsOf(args: string[]): { settings: Record<string, string>; help: b
   }
 }
 
-async function main(args: string[], listen: Listen, defaults: Record<string, string>): Promise<number | undefined> {
+async function main(args: string[], http: HttpRuntime, defaults: Record<string, string>): Promise<number | undefined> {
   const command = COMMANDS[args[0] ?? ""];
   if (command) return command(args.slice(1));
   const { settings, help, version } = settingsOf(args);
@@ -54,16 +54,16 @@ async function main(args: string[], listen: Listen, defaults: Record<string, str
     return 0;
   }
   const config = parseConfig({ ...defaults, ...process.env, ...settings });
-  await (config.MCP_TRANSPORT === "stdio" ? serveOverStdio(config) : serveHttp(config, listen));
+  await (config.MCP_TRANSPORT === "stdio" ? serveOverStdio(config) : serveHttp(config, http));
   return undefined;
 }
 
 /**
- * The command line of every runtime: `listen` is its HTTP server, `defaults` are settings it starts from.
+ * The command line of every runtime: `http` is its HTTP server, `defaults` are settings it starts from.
  * A bad setting ends with one sentence and exit code 2.
  */
-export function runCli(args: string[], listen: Listen, defaults: Record<string, string> = {}): void {
-  main(args, listen, defaults).then(
+export function runCli(args: string[], http: HttpRuntime, defaults: Record<string, string> = {}): void {
+  main(args, http, defaults).then(
     (code) => {
       if (code !== undefined) process.exitCode = code;
     },
