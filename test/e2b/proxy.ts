@@ -40,7 +40,8 @@ export async function serveData(
   }
   if (denied) return refuse(403, denied);
   sandbox.sockets.add(request.socket);
-  request.socket.once("close", () => sandbox.sockets.delete(request.socket));
+  // Afterwards the client may use the connection for another sandbox.
+  response.once("close", () => sandbox.sockets.delete(request.socket));
   if (target.port === INTERPRETER_PORT) return serveInterpreter(sandbox, request, response, fault);
   if (target.port === ENVD_PORT) return serveEnvd(sandbox, request, response);
   if (target.port === JUPYTER_PORT) return serveJupyter(sandbox, request, response);
