@@ -148,7 +148,7 @@ export const OUTPUT_CHECKS: readonly BackendCheck[] = [
     id: "any-characters",
     steps: [
       {
-        run: String.raw`print('é✓🔥 \u2028 \x00 \x0c \x1b[31mred\x1b[0m')`,
+        run: "print('é✓🔥 \\u2028 \\x00 \\x0c \\x1b[31mred\\x1b[0m')",
         stdout: "é✓🔥 \u2028 \0 \f \u001b[31mred\u001b[0m\n",
       },
       { run: String.raw`print('lone \ud800')`, stdout: "lone \ud800\n" },

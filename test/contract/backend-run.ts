@@ -27,7 +27,7 @@ type Place = { readonly name: string; number: number; readonly kernel: Kernel };
  * @param limitMs For the check as a whole.
  * @throws AssertionError that names the step at which the backend broke the contract.
  */
-export async function runCheck(backend: Backend, check: BackendCheck, limitMs = 60_000): Promise<void> {
+export async function runCheck(backend: Backend, check: BackendCheck, limitMs: number): Promise<void> {
   const run = new CheckRun(backend, check);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const limit = new Promise<never>((_, reject) => {
