@@ -25,7 +25,7 @@ export const DENO_KV_MAX_VALUE_BYTES = 65_000;
 const VALUES = "edge-python-repl";
 const LOCKS = "edge-python-repl-locks";
 /** The lock of a process that ended is free again after this; a living one renews it three times meanwhile. */
-const LEASE_MS = 10_000;
+const LEASE_MS = 6_000;
 
 /** How often, and with what longest pause, a call is tried on a local database that another process is writing to. */
 const BUSY_TRIES = 100;
