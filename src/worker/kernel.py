@@ -69,12 +69,7 @@ class Kernel:
 
     def next_command(self):
         """Returns the next cell, or None when there will be none. No signal handler can tear it."""
-        while True:
-            try:
-                self._wait()
-                break
-            except BaseException:
-                continue  # A leftover signal handler or task of user code raised
+        self._wait()
         mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, _signal.valid_signals())
         try:
             size = int.from_bytes(self._read(8), "big")
@@ -84,6 +79,18 @@ class Kernel:
 
     def _wait(self):
         """Waits for a command; meanwhile the tasks that cells have left in the event loop go on."""
+        pause = None
+        while True:
+            try:
+                if pause is None:
+                    self._rest()
+                if self.poller.poll(pause):
+                    return
+                pause = None
+            except BaseException:  # A leftover signal handler or task of user code raised
+                pause = 50
+
+    def _rest(self):
         loop = self.session.loop
         if loop is not None and loop.has_tasks():
             self.resting = True
@@ -91,7 +98,6 @@ class Kernel:
                 loop.rest(self.commands)
             finally:
                 self.resting = False
-        self.poller.poll()
 
     def _read(self, size):
         data = bytearray()

@@ -1,9 +1,9 @@
 """Running cells: one namespace, the value of the last expression, top-level await.
 
-This module and those it imports (all of the package but main, monitor, kernel, streams, links, frames, output, tree,
-deaths, files, children) know no pipe, no monitor and no operating system: another host that runs Python, such as an
-IPython kernel, can load them and use `Session` too. What is printed goes to `sys.stdout` and `sys.stderr` as the host
-has set them up.
+This module and those it imports know no pipe and no monitor: another host that runs Python, such as an IPython kernel,
+can load them, use `Session`, and adapt libraries with `libraries`. Only main, monitor, kernel, streams, tree, output,
+deaths and files belong to the worker's own two processes. What is printed goes to `sys.stdout` and `sys.stderr` as the
+host has set them up.
 """
 
 from .pristine import BUILTINS as __builtins__
@@ -78,25 +78,6 @@ class Session:
             self.loop = own("loops").CellLoop()
         return self.loop
 
-    async def run_async(self, code, number, path=None, limit=LIMIT):
-        """Is `run` for a host whose event loop runs already: cells that await do so in the host's loop.
-
-        Other cells run as if there were no running loop, so that `asyncio.run` works in them.
-        """
-        cell = _Cell(code, number, path)
-        try:
-            program = self._begin(cell, limit)
-            if program.in_loop:
-                await own("loops").run_codes(program.codes, self.main.__dict__)
-            else:
-                with own("loops").no_running_loop():
-                    self._execute(program.codes)
-        except BaseException as error:
-            return self._failure(error, cell)
-        finally:
-            self._end(cell)
-        return {"status": "ok"}
-
     # One cell
 
     def _begin(self, cell, limit):
@@ -113,7 +94,12 @@ class Session:
     def _prepare(self):
         """Undoes what the last cell may have done to what this one needs."""
         sys.modules["__main__"] = self.main
-        self.main.__dict__.pop("__warningregistry__", None)  # Or line 1 of one cell would be line 1 of all
+        namespace = self.main.__dict__
+        namespace.setdefault("__name__", "__main__")
+        namespace.setdefault("__builtins__", builtins)
+        namespace.pop("__warningregistry__", None)  # Or line 1 of one cell would be line 1 of all
+        if not hasattr(sys, "displayhook"):
+            sys.displayhook = self._display_value
         sys.settrace(None)
         sources.keep_registered()
         for name, finder in list(sys.path_importer_cache.items()):

@@ -5,12 +5,6 @@ from .pristine import BUILTINS as __builtins__
 from .compiling import CO_COROUTINE
 from .pristine import stdlib
 
-async def run_codes(codes, namespace):
-    for code in codes:
-        waiting = eval(code, namespace)
-        if code.co_flags & CO_COROUTINE:
-            await waiting
-
 
 class CellLoop:
     def __init__(self):
@@ -59,7 +53,10 @@ class CellLoop:
 
     async def _follow(self, codes, namespace):
         try:
-            await run_codes(codes, namespace)
+            for code in codes:
+                waiting = eval(code, namespace)
+                if code.co_flags & CO_COROUTINE:
+                    await waiting
         finally:
             self.context = stdlib("contextvars").copy_context()
 
@@ -100,15 +97,3 @@ class CellLoop:
             except RuntimeError:
                 return None
         return None if loop.is_closed() or loop.is_running() else loop
-
-
-class no_running_loop:
-    """While entered, the thread seems to have no running loop, so that `asyncio.run` can start one."""
-
-    def __enter__(self):
-        self.events = stdlib("asyncio").events
-        self.running = self.events._get_running_loop()
-        self.events._set_running_loop(None)
-
-    def __exit__(self, *failure):
-        self.events._set_running_loop(self.running)

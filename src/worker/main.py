@@ -23,6 +23,8 @@ def _private_package():
 
 def _bytecode_folder():
     """Returns where this package's bytecode is kept, since its own folder is often read-only; None for nowhere."""
+    if os.environ.get("EDGE_REPL_BYTECODE"):
+        return os.environ["EDGE_REPL_BYTECODE"]
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME") or "", ".cache")
     return os.path.join(cache, "edge-python-repl") if os.path.isabs(cache) else None
 

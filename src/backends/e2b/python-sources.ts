@@ -1120,25 +1120,6 @@ class Session:
             self.loop = own("loops").CellLoop()
         return self.loop
 
-    async def run_async(self, code, number, path=None, limit=LIMIT):
-        ""
-
-
-
-        cell = _Cell(code, number, path)
-        try:
-            program = self._begin(cell, limit)
-            if program.in_loop:
-                await own("loops").run_codes(program.codes, self.main.__dict__)
-            else:
-                with own("loops").no_running_loop():
-                    self._execute(program.codes)
-        except BaseException as error:
-            return self._failure(error, cell)
-        finally:
-            self._end(cell)
-        return {"status": "ok"}
-
 
 
     def _begin(self, cell, limit):
@@ -1155,7 +1136,12 @@ class Session:
     def _prepare(self):
         ""
         sys.modules["__main__"] = self.main
-        self.main.__dict__.pop("__warningregistry__", None)  # Or line 1 of one cell would be line 1 of all
+        namespace = self.main.__dict__
+        namespace.setdefault("__name__", "__main__")
+        namespace.setdefault("__builtins__", builtins)
+        namespace.pop("__warningregistry__", None)  # Or line 1 of one cell would be line 1 of all
+        if not hasattr(sys, "displayhook"):
+            sys.displayhook = self._display_value
         sys.settrace(None)
         sources.keep_registered()
         for name, finder in list(sys.path_importer_cache.items()):
@@ -1457,12 +1443,6 @@ from .pristine import BUILTINS as __builtins__
 from .compiling import CO_COROUTINE
 from .pristine import stdlib
 
-async def run_codes(codes, namespace):
-    for code in codes:
-        waiting = eval(code, namespace)
-        if code.co_flags & CO_COROUTINE:
-            await waiting
-
 
 class CellLoop:
     def __init__(self):
@@ -1511,7 +1491,10 @@ class CellLoop:
 
     async def _follow(self, codes, namespace):
         try:
-            await run_codes(codes, namespace)
+            for code in codes:
+                waiting = eval(code, namespace)
+                if code.co_flags & CO_COROUTINE:
+                    await waiting
         finally:
             self.context = stdlib("contextvars").copy_context()
 
@@ -1552,18 +1535,6 @@ class CellLoop:
             except RuntimeError:
                 return None
         return None if loop.is_closed() or loop.is_running() else loop
-
-
-class no_running_loop:
-    ""
-
-    def __enter__(self):
-        self.events = stdlib("asyncio").events
-        self.running = self.events._get_running_loop()
-        self.events._set_running_loop(None)
-
-    def __exit__(self, *failure):
-        self.events._set_running_loop(self.running)
 `,
   magics: `""
 
