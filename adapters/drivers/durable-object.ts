@@ -1,5 +1,6 @@
 import type { Driver } from "unstorage";
 import { createLocalLocks } from "../../src/store/locks.ts";
+import { type BlockTierOptions, createBlockTier, type FarStore } from "./cloudflare-blocks.ts";
 import { type OpenedStorage, opened } from "./opened.ts";
 
 /** The part of a Durable Object's storage that is used; the object must be one with SQLite storage. */
@@ -16,10 +17,17 @@ export const DURABLE_OBJECT_MAX_VALUE_BYTES = 2_000_000 - 4_096;
 /** So that other code of the object can keep values of its own. */
 const PREFIX = "store:";
 
-/** The store of one Durable Object, which nobody else can write to. */
-export function openDurableObject(storage: DurableObjectStorage): OpenedStorage {
+/**
+ * The store of one Durable Object, which nobody else can write to.
+ * @param options.blocks Where blocks move to after they were written: `r2Blocks` or `kvBlocks`.
+ */
+export function openDurableObject(
+  storage: DurableObjectStorage,
+  { blocks, ...options }: BlockTierOptions & { readonly blocks?: FarStore } = {},
+): OpenedStorage {
+  const driver = createDurableObjectDriver(storage);
   return opened({
-    driver: createDurableObjectDriver(storage),
+    driver: blocks === undefined ? driver : createBlockTier(driver, blocks, options),
     locks: createLocalLocks(),
     exclusive: true,
     maxValueBytes: DURABLE_OBJECT_MAX_VALUE_BYTES,

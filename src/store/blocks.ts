@@ -2,10 +2,10 @@ import type { Block } from "../core/session.ts";
 import { mapBounded } from "./bounded.ts";
 import type { StoreContext } from "./context.ts";
 import { blockKey } from "./keys.ts";
-import { checkBlock } from "./schemas.ts";
+import { checkBlock, type Tombstone } from "./schemas.ts";
 
 const PARALLEL = 32;
-const STRIDE = 10_000;
+const STRIDE = 250;
 
 export function readBlocks(
   context: StoreContext,
@@ -29,22 +29,28 @@ export async function deleteBlocks(
   await mapBounded(sequences, PARALLEL, (sequence) => context.values.remove(blockKey(owner, id, sequence)));
 }
 
-/** Removes whatever blocks a session may have, those of deletions that were cut off too. */
-export async function removeBlocks(
+/**
+ * Removes whatever blocks a session may have, those of deletions that were cut off too, and then the tombstone that
+ * stands in its place. From the last block back, and lowering the tombstone on the way: what is cut off once more, be it
+ * by a platform's limit of calls, goes on where it was.
+ */
+export async function finishRemoval(
   context: StoreContext,
   owner: string,
   id: string,
-  nextSequence: number,
+  { nextSequence }: Tombstone,
 ): Promise<void> {
-  for (let start = 0; start < nextSequence; start += STRIDE) {
-    const length = Math.min(STRIDE, nextSequence - start);
+  for (let end = nextSequence; end > 0; end -= STRIDE) {
+    const start = Math.max(0, end - STRIDE);
     await deleteBlocks(
       context,
       owner,
       id,
-      Array.from({ length }, (_, offset) => start + offset),
+      Array.from({ length: end - start }, (_, offset) => start + offset),
     );
+    if (start > 0) await context.records.bury(owner, id, { removed: true, nextSequence: start });
   }
+  await context.records.remove(owner, id);
 }
 
 async function readBlock(

@@ -1,10 +1,10 @@
 import { AppError } from "../core/errors.ts";
 import type { SessionRecord } from "../core/session.ts";
-import { removeBlocks } from "./blocks.ts";
+import { finishRemoval } from "./blocks.ts";
 import { mapBounded } from "./bounded.ts";
 import { locked, type StoreContext } from "./context.ts";
 import { indexKey, sessionIdsIn, sessionKey, sessionsKey } from "./keys.ts";
-import { checkIndex, MAX_SEQUENCES } from "./schemas.ts";
+import { checkIndex, MAX_SEQUENCES, type Tombstone } from "./schemas.ts";
 
 // The record alone decides whether a session exists. The index is written before a record comes and after it has gone,
 // so that a crash leaves at most an id without a record. Locks are taken in one order: the session's, then the index's.
@@ -70,14 +70,14 @@ export function updateSession(
 export function deleteSession(context: StoreContext, owner: string, id: string): Promise<boolean> {
   return locked(context, sessionKey(owner, id), async () => {
     const found = await context.records.read(owner, id);
+    let tombstone: Tombstone = { removed: true, nextSequence: 0 };
     if (found !== undefined && "session" in found) {
-      const { nextSequence } = found.session;
-      await context.records.bury(owner, id, { removed: true, nextSequence });
-      await removeBlocks(context, owner, id, nextSequence);
+      tombstone = { removed: true, nextSequence: found.session.nextSequence };
+      await context.records.bury(owner, id, tombstone);
     } else if (found !== undefined) {
-      await removeBlocks(context, owner, id, found.tombstone.nextSequence);
+      tombstone = found.tombstone;
     }
-    await context.records.remove(owner, id);
+    await finishRemoval(context, owner, id, tombstone);
     await locked(context, indexKey(owner), () => forget(context, owner, id));
     return found !== undefined;
   });
@@ -109,7 +109,6 @@ async function existing(context: StoreContext, owner: string, ids: readonly stri
 async function exists(context: StoreContext, owner: string, id: string): Promise<boolean> {
   const found = await context.records.read(owner, id);
   if (found === undefined || "session" in found) return found !== undefined;
-  await removeBlocks(context, owner, id, found.tombstone.nextSequence);
-  await context.records.remove(owner, id);
+  await finishRemoval(context, owner, id, found.tombstone);
   return false;
 }
