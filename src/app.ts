@@ -1,6 +1,6 @@
 import type { McpServerFactory, ServerEventBus } from "@modelcontextprotocol/server";
 import { Hono } from "hono";
-import { type AuthDependencies, createAuthenticator } from "./auth/authenticator.ts";
+import { type AuthDependencies, type Authenticator, createAuthenticator } from "./auth/authenticator.ts";
 import { checkHost, checkOrigin, type NetworkOptions, networkOptions } from "./auth/origin.ts";
 import type { Principal } from "./auth/principal.ts";
 import { applyCors, applySecurityHeaders, corsPreflight } from "./auth/response-headers.ts";
@@ -11,6 +11,8 @@ import { createServerFactory, type RequestIdentity } from "./mcp/server.ts";
 import type { ReplySettings } from "./mcp/tool.ts";
 import type { SessionService } from "./sessions/service.ts";
 import { VERSION } from "./version.ts";
+import { createGate, type Visitor } from "./web/gate.ts";
+import { createPages, type PageBindings } from "./web/pages.ts";
 
 export type AppDependencies = {
   readonly config: Config;
@@ -23,6 +25,8 @@ export type AppDependencies = {
   readonly responseMode?: "auto" | "sse";
   /** Who is calling, where someone in front has found that out already; replaces the authenticator. */
   readonly identify?: (request: Request) => Promise<Principal | Response>;
+  /** Who visits the pages, where someone in front has found that out already. */
+  readonly visit?: (request: Request) => Promise<Visitor>;
   readonly authDependencies?: Partial<AuthDependencies>;
   /** Replaces our MCP server, for tests of the transports around it. */
   readonly factory?: McpServerFactory;
@@ -36,8 +40,6 @@ export type App = {
   /** Ends open MCP streams; the service is closed by who made it. */
   close(): Promise<void>;
 };
-
-type Bindings = { Bindings: { defer: ((work: Promise<unknown>) => void) | undefined } };
 
 const KEEP_ALIVE_MS = 15_000;
 
@@ -58,16 +60,16 @@ export function createApp(dependencies: AppDependencies): App {
     ...(dependencies.bus ? { bus: dependencies.bus } : {}),
   });
 
-  const app = new Hono<Bindings>({ strict: false });
+  const app = new Hono<PageBindings>({ strict: false });
   app.get("/healthz", () => Response.json({ status: "ok", version: VERSION }));
   app.get("/.well-known/*", ({ req }) => authenticator.metadata(req.raw) ?? notFound());
 
   type Serve = (request: Request, access: Access) => Promise<Response>;
-  const guarded = (serve: Serve) => async (request: Request, defer: Bindings["Bindings"]["defer"]) => {
+  const guarded = (serve: Serve) => async (request: Request, defer: PageBindings["Bindings"]["defer"]) => {
     const principal = await identify(request);
     if (principal instanceof Response) return principal;
-    const wait = limiter?.take(principal.owner) ?? 0;
-    if (limiter && wait > 0) return tooManyRequests(wait, limiter.perMinute);
+    const refused = tooOften(limiter, principal.owner);
+    if (refused) return refused;
     const path = new URL(request.url).pathname;
     return serve(request, {
       authInfo: authInfoOf(principal, defer),
@@ -84,6 +86,7 @@ export function createApp(dependencies: AppDependencies): App {
     app.on([...methods], path, ({ req, env }) => serve(req.raw, env?.defer));
     app.all(path, () => methodNotAllowed(methods));
   }
+  app.route("/", pagesOf(dependencies, authenticator, network, limiter));
   app.notFound(() => notFound());
   app.onError((error) => {
     log("request failed", { error: error.stack ?? error.message });
@@ -100,12 +103,35 @@ export function createApp(dependencies: AppDependencies): App {
   };
 }
 
+function pagesOf(
+  { config, service, visit, log }: AppDependencies,
+  authenticator: Authenticator,
+  network: NetworkOptions,
+  limiter: RateLimiter | undefined,
+): Hono<PageBindings> {
+  const gate = createGate({ authenticator, network, sealKey: config.REPL_SEAL_KEY });
+  const limit = (owner: string): Response | undefined => tooOften(limiter, owner);
+  return createPages({
+    service,
+    gate,
+    admit: visit ?? gate.admit,
+    limit,
+    maxFormBytes: config.REPL_MAX_BODY_BYTES,
+    log,
+  });
+}
+
 /** Requests that strangers with a token may make per minute when the settings do not say. */
 const RATE_PER_MINUTE = 600;
 
 function rateLimiterOf(config: Config): RateLimiter | undefined {
   const perMinute = config.REPL_RATE_PER_MINUTE ?? (config.auth.mode === "none" ? 0 : RATE_PER_MINUTE);
   return perMinute > 0 ? new RateLimiter({ perMinute }) : undefined;
+}
+
+function tooOften(limiter: RateLimiter | undefined, owner: string): Response | undefined {
+  const wait = limiter?.take(owner) ?? 0;
+  return limiter && wait > 0 ? tooManyRequests(wait, limiter.perMinute) : undefined;
 }
 
 function networkOf({ config, bind }: AppDependencies): NetworkOptions {
@@ -118,7 +144,7 @@ function networkOf({ config, bind }: AppDependencies): NetworkOptions {
   });
 }
 
-function authInfoOf(principal: Principal, defer: Bindings["Bindings"]["defer"]): Access["authInfo"] {
+function authInfoOf(principal: Principal, defer: PageBindings["Bindings"]["defer"]): Access["authInfo"] {
   const identity: RequestIdentity = {
     caller: { owner: principal.owner, ...(principal.owner === "local" ? {} : { name: principal.name }) },
     scopes: principal.scopes,
@@ -132,7 +158,7 @@ function authInfoOf(principal: Principal, defer: Bindings["Bindings"]["defer"]):
 function withHeaders(response: Response, request: Request, network: NetworkOptions): Response {
   const answer = new Response(response.body, response);
   applyCors(answer.headers, request, network);
-  applySecurityHeaders(answer.headers, network);
+  applySecurityHeaders(answer.headers, network, answer.headers.get("content-security-policy") ?? undefined);
   return answer;
 }
 

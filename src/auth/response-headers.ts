@@ -58,7 +58,7 @@ export function applySecurityHeaders(headers: Headers, options: NetworkOptions, 
   headers.set("Content-Security-Policy", policy);
   headers.set("X-Content-Type-Options", "nosniff");
   headers.set("X-Frame-Options", "DENY");
-  headers.set("Referrer-Policy", "no-referrer");
+  if (!headers.has("Referrer-Policy")) headers.set("Referrer-Policy", "no-referrer");
   headers.set("Cross-Origin-Resource-Policy", "same-origin");
   if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
   if (options.https) headers.set("Strict-Transport-Security", "max-age=31536000");

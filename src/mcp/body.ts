@@ -38,7 +38,7 @@ export async function readJsonRpc(request: Request, limit: number): Promise<Body
 }
 
 /** Undefined when the body is longer than `limit` bytes. Bytes that are not UTF-8 become U+FFFD, which is no JSON. */
-async function readText(request: Request, limit: number): Promise<string | undefined> {
+export async function readText(request: Request, limit: number): Promise<string | undefined> {
   if (!request.body) return "";
   const declared = request.headers.get("content-length");
   if (declared !== null) return request.text();
