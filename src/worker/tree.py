@@ -63,6 +63,7 @@ def kill_descendants(root, group, limit=2.0):
 
     Looks again until nothing is left: processes may be forking meanwhile. Returns `{pid: wait status}`.
     """
+    become_subreaper()  # Else a process outside the group would leave the tree with its parent, when that dies early.
     statuses = {}
     end = time.monotonic() + limit
     _kill(os.killpg, group)
