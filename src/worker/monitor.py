@@ -11,17 +11,14 @@ import time
 
 from . import links, tree
 from .frames import take_frames, to_frame
-from .output import CellOutput, Tail
+from .output import CellOutput
+from .printed import Printed
 from .pristine import own
 
 BROKEN = "protocol broken by the code that ran"
-LATE_BYTES = 8192
-STDOUT_PIPE_BYTES = 262144
-BUNDLE_SECONDS = 0.05
+SHUT_DOWN = "shut down while it ran"
 SIGNAL_SECONDS = 0.3
-# After reading what was printed the monitor waits this long before it looks again (while a cell runs, between cells):
-# a kernel that prints line by line is then not slowed by a switch per line, nor the machine by a flood.
-PAUSE_RUNNING, PAUSE_IDLE = 0.004, 0.02
+SUBREAPER_SECONDS = 0.02
 SERVER_BACKLOG_BYTES = 4 << 20
 
 
@@ -50,10 +47,8 @@ class _Finished(Exception):
 
 
 class _Cell:
-    def __init__(self, number, output):
+    def __init__(self, number):
         self.id = number
-        self.output = output
-        self.flush_at = None
         self.interrupted = False
         self.group_signalled = False
         self.signal_at = None
@@ -67,16 +62,16 @@ class Monitor:
         self.settings = settings
         self.assembler = links.Assembler(tag)
         self.poller = select.poll()
+        self.printed = Printed(self.poller, ends["stdout"], ends["stderr"])
         self.cell = None
-        self.late = Tail(LATE_BYTES)
         self.cwd = os.getcwd()
         self.from_server = bytearray()
         self.to_server = bytearray()
         self.to_kernel = bytearray()
         self.held_acks = []
-        self.paused_until = None
         self.closing_at = None
-        self.subreaper_at = None
+        self.subreaper_at = None  # Not before the first cell: it costs more than a start may
+        self.subreaper = False
         self.statuses = {}
         self.wakeup = None
 
@@ -88,8 +83,8 @@ class Monitor:
             self.wakeup: self._on_signal,
             self.ends["reports"]: self._on_reports,
             self.ends["commands"]: self._on_kernel_writable,
-            self.ends["stdout"]: self._on_printed,
-            self.ends["stderr"]: self._on_printed,
+            self.ends["stdout"]: self.printed.on_readable,
+            self.ends["stderr"]: self.printed.on_readable,
         }
         while True:
             for descriptor, event in self.poller.poll(self._wait_ms()):
@@ -98,9 +93,8 @@ class Monitor:
 
     def _prepare(self):
         os.set_blocking(1, False)
-        for name in ("stdout", "stderr", "reports", "commands"):
+        for name in ("reports", "commands"):
             os.set_blocking(self.ends[name], False)
-        links.widen(self.ends["stdout"], STDOUT_PIPE_BYTES)
         self.wakeup, wake = os.pipe()
         os.set_blocking(self.wakeup, False)
         os.set_blocking(wake, False)
@@ -108,23 +102,22 @@ class Monitor:
         for number in (_signal.SIGCHLD, _signal.SIGTERM, _signal.SIGHUP):
             _signal.signal(number, lambda *_: None)
         _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
-        for descriptor in (0, self.wakeup, self.ends["reports"], self.ends["stdout"], self.ends["stderr"]):
+        for descriptor in (0, self.wakeup, self.ends["reports"]):
             self.poller.register(descriptor, select.POLLIN)
 
     # Time
 
     def _wait_ms(self):
-        moments = [self.paused_until, self.closing_at, self.subreaper_at]
+        moments = [self.printed.paused_until, self.printed.flush_at, self.closing_at, self.subreaper_at]
         if self.cell:
-            moments += [self.cell.flush_at, self.cell.signal_at, self.cell.kill_at]
+            moments += [self.cell.signal_at, self.cell.kill_at]
         moments = [moment for moment in moments if moment is not None]
         if not moments:
             return None
         return max(0, min(moments) - time.monotonic()) * 1000 + 1
 
     def _on_time(self, now):
-        if self.paused_until is not None and now >= self.paused_until:
-            self._resume_reading()
+        self.printed.on_time(now)
         if self.subreaper_at is not None and now >= self.subreaper_at:
             self._become_subreaper()
         if self.closing_at is not None and now >= self.closing_at:
@@ -132,16 +125,13 @@ class Monitor:
         cell = self.cell
         if cell is None:
             return
-        if cell.flush_at is not None and now >= cell.flush_at:
-            cell.flush_at = None
-            cell.output.flush()
         if cell.kill_at is not None and now >= cell.kill_at:
             self._end_kernel(aborted=True)
         elif cell.signal_at is not None and now >= cell.signal_at:
             self._signal_again(now)
 
     def _become_subreaper(self):
-        self.subreaper_at = None
+        self.subreaper_at, self.subreaper = None, True
         tree.become_subreaper()
         own("deaths").note_state()
 
@@ -201,18 +191,16 @@ class Monitor:
     def _execute(self, frame):
         if self.cell is not None:
             raise ValueError("A cell was sent while another one runs")
-        self._drain()
-        for name, text, dropped in self.late.take():
-            self._send_stream(frame["id"], name, text, dropped, late=True)
-        path = frame.get("path")
-        if path is not None and self._refuse(frame["id"], path):
+        cell_id, path = frame["id"], frame.get("path")
+        if path is not None and self._refuse(cell_id, path):
             return
+        self.cell = _Cell(cell_id)
         output = CellOutput(frame["head"], frame["tail"], self._send_printed)
-        self.cell = _Cell(frame["id"], output)
-        shown = frame["head"] + frame["tail"]
-        self._command((frame["id"], frame["code"], frame["number"], path, shown))
-        if self.subreaper_at is None and self.settings.pop("subreaper", "wanted") == "wanted":
-            self.subreaper_at = time.monotonic() + 0.02
+        for name, text, dropped in self.printed.begin(output):
+            self._send_stream(cell_id, name, text, dropped, late=True)
+        self._command((cell_id, frame["code"], frame["number"], path, frame["head"] + frame["tail"]))
+        if self.subreaper_at is None and not self.subreaper:
+            self.subreaper_at = time.monotonic() + SUBREAPER_SECONDS
 
     def _refuse(self, number, path):
         root = self.settings.get("EDGE_REPL_ROOT")
@@ -277,7 +265,7 @@ class Monitor:
 
     def _shutdown(self, frame):
         if self.cell is not None:
-            self._end_kernel()
+            self._end_kernel(detail=SHUT_DOWN)
         self._command(None)
         self.closing_at = time.monotonic() + frame["grace"]
 
@@ -310,7 +298,7 @@ class Monitor:
     def _on_report(self, message):
         kind = message[0]
         if kind == "sync":
-            self._drain()
+            self.printed.drain()
             self._ack(message[1])
         elif kind == "display":
             self._display(*message[1:])
@@ -329,9 +317,8 @@ class Monitor:
             return  # Its end is told by SIGCHLD
 
     def _display(self, number, cell_id, kind, data):
-        self._drain()
+        self.printed.flush()
         if self.cell is not None and self.cell.id == cell_id:
-            self.cell.output.flush()
             self.send({"type": kind, "id": cell_id, "data": data})
         self._ack(number)
 
@@ -339,8 +326,7 @@ class Monitor:
         cell = self.cell
         if cell is None or cell.id != cell_id:
             return
-        self._drain()
-        cell.output.finish()
+        self.printed.end()
         self.assembler.forget_unfinished()
         self.cell = None
         self.cwd = result["cwd"]
@@ -357,61 +343,6 @@ class Monitor:
             self._end_kernel()
         self.statuses.clear()
 
-    # Printed text
-
-    def _on_printed(self, event):
-        if not self._drain() and event & ~select.POLLIN:
-            for name in ("stdout", "stderr"):  # Closed by all; only a dying kernel does that
-                self._stop_reading(name)
-
-    def _drain(self):
-        """Takes over what was written before now, in the order in which Python code wrote it.
-
-        The kernel never prints to stdout while stderr's pipe holds bytes (it asks for a drain first), so what lies
-        in stdout's pipe was written before what lies in stderr's.
-        """
-        size = links.waiting_bytes(self.ends["stderr"])
-        taken = self._take("stdout", links.waiting_bytes(self.ends["stdout"]))
-        taken += self._take("stderr", size)
-        if taken and self.paused_until is None:
-            self._pause_reading()
-        return taken
-
-    def _take(self, name, size):
-        left = size
-        while left > 0:
-            try:
-                data = os.read(self.ends[name], min(left, 1 << 16))
-            except BlockingIOError:
-                break
-            if not data:
-                break
-            left -= len(data)
-            if self.cell is None:
-                self.late.add(name, data)
-            else:
-                self.cell.output.add(name, data)
-                if self.cell.flush_at is None and self.cell.output.pending:
-                    self.cell.flush_at = time.monotonic() + BUNDLE_SECONDS
-        return size - left
-
-    def _pause_reading(self):
-        self.paused_until = time.monotonic() + (PAUSE_IDLE if self.cell is None else PAUSE_RUNNING)
-        self._stop_reading("stdout")
-        if self.cell is None:
-            self._stop_reading("stderr")
-
-    def _stop_reading(self, name):
-        try:
-            self.poller.unregister(self.ends[name])
-        except KeyError:
-            return  # Not being read as it is
-
-    def _resume_reading(self):
-        self.paused_until = None
-        for name in ("stdout", "stderr"):
-            self.poller.register(self.ends[name], select.POLLIN)
-
     # The end
 
     def _end_kernel(self, aborted=False, detail=None):
@@ -419,12 +350,12 @@ class Monitor:
         self.statuses.update(tree.kill_descendants(os.getpid(), self.pid))
         if detail is None:
             self._read_last_reports()
-        while self._drain():
+        while self.printed.drain():
             continue
         cell_id = None
         if self.cell is not None:
             cell_id = self.cell.id
-            self.cell.output.finish()
+            self.printed.end()
         if self.closing_at is None:
             detail = detail or own("deaths").describe(self.statuses.get(self.pid), aborted)
             self.send({"type": "died", "id": cell_id, "detail": detail, "aborted": aborted})
