@@ -1999,7 +1999,8 @@ class Recorder:
         self.interrupted = False
         self._cell = None
         self._late = Tail(LATE_CHARS)
-        self._wake = threading.Event()
+        self._wake = threading.Lock()  # Held while there is nothing to send; an Event needs builtins that code may delete
+        self._wake.acquire()
         self._kept = collections.deque()
         self._kept_cell = None
         self._kept_chars = 0
@@ -2110,11 +2111,11 @@ class Recorder:
         self._batch_chars += size
         if self._batch_chars >= BATCH_CHARS:
             self._send()
-        elif not self._wake.is_set():
+        elif self._wake.locked():
             if time.monotonic() - self.sent_at > BATCH_SECONDS:
                 self._send()
             else:
-                self._wake.set()
+                self._wake.release()
 
     def _send(self):
         if not self._batch:
@@ -2132,9 +2133,8 @@ class Recorder:
 
     def _tick(self):
         while True:
-            self._wake.wait()
+            self._wake.acquire()
             time.sleep(BATCH_SECONDS)
-            self._wake.clear()
             with self.lock:
                 if self._cell is not None:
                     self._send()

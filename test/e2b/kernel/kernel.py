@@ -138,8 +138,11 @@ def make_shell(wire):
             publish(value if raw else bundle_of(value))
 
     SHELL.display_pub = types.SimpleNamespace(publish=publish)
+    SHELL.events = types.SimpleNamespace(register=lambda *_: None, unregister=lambda *_: None)
+    SHELL.enable_gui = lambda *_: None
     package, sub = types.ModuleType("IPython"), types.ModuleType("IPython.display")
     package.get_ipython = lambda: SHELL
+    package.version_info = (9, 15, 0, "")
     package.display = sub
     sub.display = display
     sys.modules["IPython"], sys.modules["IPython.display"] = package, sub
