@@ -70,10 +70,11 @@ export async function startProcesses(session: TestSession, folder: string, then:
   return text.split(" ").map(Number);
 }
 
-/** Waits until none of the processes is there. @throws Error that names those that are. */
+/** Waits until none of the processes is there. @throws Error that names those that are, which are then killed. */
 export async function untilGone(pids: readonly number[], limitMs: number): Promise<void> {
   const left = (): number[] => pids.filter(isAlive);
-  await until(() => left().length === 0, `processes to end`, limitMs).catch(() => {
-    if (left().length > 0) throw new Error(`Processes ${left().join(", ")} of ${pids.join(", ")} are left`);
-  });
+  await until(() => left().length === 0, "processes to end", limitMs).catch(() => undefined);
+  const alive = left();
+  for (const pid of alive) process.kill(pid, "SIGKILL");
+  if (alive.length > 0) throw new Error(`Processes ${alive.join(", ")} of ${pids.join(", ")} are left`);
 }
