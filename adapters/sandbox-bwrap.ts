@@ -1,12 +1,19 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { PythonInfo } from "../src/backends/subprocess/find-python.ts";
+import { askProgram } from "../src/backends/subprocess/run-program.ts";
 import type { Command, Confined, InstallStep, Sandbox } from "../src/backends/subprocess/sandbox.ts";
 import { type ConfineOptions, confine } from "./sandbox/confine.ts";
 import { downloadEnvironment, namedPaths, plainEnvironment, sessionEnvironment } from "./sandbox/environment.ts";
-import { createSandboxFolders, removeTree, type SandboxFolders, type SessionFolders } from "./sandbox/folders.ts";
+import {
+  createSandboxFolders,
+  type GivenFolder,
+  removeTree,
+  type SandboxFolders,
+  type SessionFolders,
+} from "./sandbox/folders.ts";
 import { createIds } from "./sandbox/ids.ts";
 import { probeSandbox } from "./sandbox/probe.ts";
 import { findPrograms } from "./sandbox/programs.ts";
@@ -39,8 +46,13 @@ export type BwrapSandbox = Sandbox & Pick<SandboxFolders, "sweep">;
 
 /** What these folders of the machine are called inside. */
 const WORKER = "/opt/edge-python-repl";
+const BYTECODE = "/opt/edge-python-repl-bytecode";
 const PACKAGES = "/opt/python-packages";
 const WHEELS = "/opt/python-wheels";
+
+const COMPILE =
+  "import compileall, sys; sys.pycache_prefix = sys.argv[1]; compileall.compile_dir(sys.argv[2], quiet=2)";
+const COMPILE_MS = 60_000;
 
 type Confine = (
   command: Command,
@@ -63,7 +75,10 @@ export async function createBwrapSandbox(options: BwrapOptions): Promise<BwrapSa
   await writeFile(filter, requireFilter());
   const limits = { memory: options.memoryMb * 2 ** 20, processes: maxProcesses };
   const confineAll = await confiner(options, { programs, filter, limits });
-  const sandbox = createSandbox(options, createSandboxFolders(stateFolder, ids), confineAll);
+  const folders = createSandboxFolders(stateFolder, ids);
+  const bytecode = await folders.bytecode();
+  await compileWorker(confineAll, python.executable, bytecode);
+  const sandbox = createSandbox(options, folders, bytecode, confineAll);
   await probeSandbox(sandbox, {
     python: python.executable,
     secret: filter,
@@ -79,6 +94,16 @@ function requireFilter(): Uint8Array {
   const filter = seccompFilter(process.arch);
   if (filter) return filter;
   throw new Error(`REPL_SANDBOX=bwrap does not know the system calls of ${process.arch}; use the e2b backend`);
+}
+
+/** Once for all sessions, which cannot write there: a new home holds no bytecode, and compiling takes its time. */
+async function compileWorker(confineAll: Confine, python: string, { path, id }: GivenFolder): Promise<void> {
+  const command: Command = [python, "-I", "-c", COMPILE, BYTECODE, WORKER];
+  const bindings = [{ from: path, to: BYTECODE, writable: true }];
+  const environment = plainEnvironment(python, {});
+  const confined = confineAll(command, "/", { volatile: [HOME, "/tmp"], network: false, bindings, environment }, id);
+  // What is missing afterwards is compiled by each kernel for itself.
+  await askProgram(confined.command, { env: confined.env, limitMs: COMPILE_MS });
 }
 
 /** What all confined processes see: the system, the interpreter, the worker. */
@@ -100,7 +125,12 @@ async function confiner(options: BwrapOptions, settings: ConfineOptions): Promis
   };
 }
 
-function createSandbox(options: BwrapOptions, folders: SandboxFolders, confineAll: Confine): BwrapSandbox {
+function createSandbox(
+  options: BwrapOptions,
+  folders: SandboxFolders,
+  bytecode: GivenFolder,
+  confineAll: Confine,
+): BwrapSandbox {
   const { root, readable, network, env } = options;
   const volatile = [HOME, "/tmp"];
   return {
@@ -112,12 +142,13 @@ function createSandbox(options: BwrapOptions, folders: SandboxFolders, confineAl
       const bindings = [
         ...(readable === undefined ? [] : [shown(readable)]),
         ...sessionBindings(own),
+        { from: bytecode.path, to: BYTECODE, writable: false },
         ...(packages === "" ? [] : [{ from: packages, to: PACKAGES, writable: false }]),
         // The whole of it: a folder below could be replaced by a link to elsewhere before it is bound.
         ...(root !== undefined && isWithin(cwd, root) ? [given(root)] : []),
       ];
-      const environment = sessionEnvironment(calledInside(command[0], bindings), network, env);
-      const view = { network, bindings, environment };
+      const visible = sessionEnvironment(calledInside(command[0], bindings), network, env);
+      const view = { network, bindings, environment: { ...visible, EDGE_REPL_BYTECODE: BYTECODE } };
       if (wanted !== undefined) await checkFolder(wanted, confineAll(folderCheck(cwd), "/", view, own.id));
       return confineAll(command, cwd, view, own.id);
     },
@@ -159,7 +190,13 @@ function pipSettings(): Binding[] {
     [join(homedir(), ".pip/pip.conf"), `${HOME}/.pip/pip.conf`],
     [join(homedir(), ".config/pip/pip.conf"), `${HOME}/.config/pip/pip.conf`],
   ] as const;
-  return places.filter(([from]) => existsSync(from)).map(([from, to]) => ({ from, to, writable: false }));
+  return places.filter(([from]) => isOpen(from)).map(([from, to]) => ({ from, to, writable: false }));
+}
+
+/** Can it be read by the installer too, which as root's takes another id? */
+function isOpen(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && (process.getuid?.() !== 0 || (found.mode & 0o004) !== 0);
 }
 
 function sessionBindings({ home, temporary, passwd, group }: SessionFolders): Binding[] {

@@ -15,9 +15,14 @@ export type SessionFolders = {
   readonly id: number | undefined;
 };
 
+/** A folder that confined processes of this id may write; undefined where they keep the server's. */
+export type GivenFolder = { readonly path: string; readonly id: number | undefined };
+
 /** Folders of this machine that sandboxes show. Below `root`: `<owner>/packages`, `<owner>/s/<session>/{home,tmp,…}`. */
 export type SandboxFolders = {
   packages(owner: string): string;
+  /** For the worker's compiled modules. */
+  bytecode(): Promise<GivenFolder>;
   /** Id that installations of the owner take. */
   installerId(owner: string): number | undefined;
   session(owner: string, sessionId: string): Promise<SessionFolders>;
@@ -39,6 +44,10 @@ export function createSandboxFolders(root: string, ids: Ids | undefined): Sandbo
   return {
     packages: (owner) => join(ownerFolder(owner), "packages"),
     installerId,
+    async bytecode() {
+      const id = ids?.("bytecode");
+      return { path: await ownFolder(join(root, "bytecode"), id, 0o755), id };
+    },
     async session(owner, sessionId) {
       const folder = sessionFolder(owner, sessionId);
       const id = ids?.(`session ${owner} ${sessionId}`);
@@ -70,8 +79,9 @@ export function createSandboxFolders(root: string, ids: Ids | undefined): Sandbo
   };
 }
 
-async function ownFolder(path: string, id: number | undefined): Promise<string> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
+async function ownFolder(path: string, id: number | undefined, mode = 0o700): Promise<string> {
+  await mkdir(path, { recursive: true });
+  await chmod(path, mode);
   if (id !== undefined) await chown(path, id, id);
   return path;
 }

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -5,8 +6,8 @@ import { join } from "node:path";
 import { type BwrapOptions, type BwrapSandbox, createBwrapSandbox } from "../../adapters/sandbox-bwrap.ts";
 import { createSubprocessBackend } from "../../src/backends/subprocess/backend.ts";
 import { findPython } from "../../src/backends/subprocess/find-python.ts";
-import type { Backend } from "../../src/core/backend.ts";
-import { WORKER } from "../backends/subprocess-setup.ts";
+import type { Backend, Kernel } from "../../src/core/backend.ts";
+import { run, WORKER } from "../backends/subprocess-setup.ts";
 
 /** Why no test of the sandbox can run here; undefined where they can. */
 export function sandboxRefusal(): string | undefined {
@@ -60,4 +61,22 @@ export async function makeSandboxedBackend(options: Partial<BwrapOptions> = {}):
     await rm(state, { recursive: true, force: true });
   };
   return { backend, sandbox, state, log, cleanUp };
+}
+
+export function start(subject: SandboxedBackend, owner: string, sessionId: string, cwd?: string): Promise<Kernel> {
+  const options = { owner, sessionId, epoch: 1, packages: [] };
+  return subject.backend.startKernel(cwd === undefined ? options : { ...options, cwd });
+}
+
+/** Runs code that must not fail and returns what it showed. */
+export async function tell(kernel: Kernel, code: string): Promise<string> {
+  const { reply, text } = await run(kernel, code);
+  assert.equal(reply.status, "ok", JSON.stringify(reply));
+  return text.trimEnd();
+}
+
+/** The name of the exception that code ends with. */
+export async function failure(kernel: Kernel, code: string): Promise<string> {
+  const { reply } = await run(kernel, code);
+  return reply.status === "error" ? reply.error.name : reply.status;
 }
