@@ -1,5 +1,6 @@
 import type { SessionRecord } from "../core/session.ts";
 import { recordKey } from "./keys.ts";
+import { createRecordCache, noCache } from "./record-cache.ts";
 import { checkSession, checkTombstone, type Tombstone } from "./schemas.ts";
 import type { Values } from "./values.ts";
 
@@ -15,45 +16,22 @@ export interface Records {
   remove(owner: string, id: string): Promise<void>;
 }
 
-/** The least recently used beyond this are read again; a record takes about a kilobyte. */
-const MAX_CACHED = 1_000;
-/** Records with longer code in flight, or with more gaps in their history, are read again too. */
-const MAX_CACHED_CODE = 16_384;
-const MAX_CACHED_RANGES = 1_000;
-
 export function createRecords(values: Values, exclusive: boolean, log: (message: string) => void): Records {
-  const cache = new Map<string, SessionRecord>();
-  let changes = 0;
-
-  const remember = (key: string, record: SessionRecord): void => {
-    if (!exclusive || record.live.length > MAX_CACHED_RANGES) return;
-    if (record.pending !== null && record.pending.code.length > MAX_CACHED_CODE) return;
-    cache.delete(key);
-    cache.set(key, record);
-    const [oldest] = cache.keys();
-    if (cache.size > MAX_CACHED && oldest !== undefined) cache.delete(oldest);
-  };
+  const cache = exclusive ? createRecordCache() : noCache;
 
   /** Out of memory until it is stored: after a failure nobody knows which of the two values the store holds. */
   const change = async (key: string, write: () => Promise<void>): Promise<void> => {
-    changes += 1;
-    cache.delete(key);
-    await write().finally(() => {
-      changes += 1;
-    });
+    cache.drop(key);
+    await write().finally(() => cache.drop(key));
   };
 
   const read = async (owner: string, id: string): Promise<Found | undefined> => {
     const key = recordKey(owner, id);
     const known = cache.get(key);
-    if (known !== undefined) {
-      remember(key, known);
-      return { session: known };
-    }
-    const before = changes;
+    if (known !== undefined) return { session: known };
+    const since = cache.changes();
     const found = interpret(await values.read(key), key, id, log);
-    // What a write overtook may be the old value: it is good for this reader, not for later ones.
-    if (found !== undefined && "session" in found && before === changes) remember(key, found.session);
+    if (found !== undefined && "session" in found) cache.set(key, found.session, since);
     return found;
   };
 
@@ -66,7 +44,7 @@ export function createRecords(values: Values, exclusive: boolean, log: (message:
     async write(owner, record) {
       const key = recordKey(owner, record.id);
       await change(key, () => values.write(key, record));
-      remember(key, record);
+      cache.set(key, record, cache.changes());
     },
     bury(owner, id, tombstone) {
       const key = recordKey(owner, id);
