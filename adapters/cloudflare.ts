@@ -1,13 +1,13 @@
-import { type App, createApp } from "../src/app.ts";
+import { type App, createApp, withHeaders } from "../src/app.ts";
 import { type Authenticator, createAuthenticator } from "../src/auth/authenticator.ts";
-import { checkHost, checkOrigin, networkOptions } from "../src/auth/origin.ts";
-import type { Principal } from "../src/auth/principal.ts";
+import { checkHost, checkOrigin, type NetworkOptions, networkOptions } from "../src/auth/origin.ts";
 import { corsPreflight } from "../src/auth/response-headers.ts";
 import { createE2bBackend, type SandboxMeta } from "../src/backends/e2b/backend.ts";
 import { type Config, ConfigError, parseConfig } from "../src/config.ts";
 import { createSessionService } from "../src/sessions/service.ts";
 import { createHistoryStore } from "../src/store/history-store.ts";
 import { createLocalLocks } from "../src/store/locks.ts";
+import { createGate, isPagePath, type Gate as PageGate, type Visitor } from "../src/web/gate.ts";
 import { type DurableObjectStorage, openDurableObject } from "./drivers/durable-object.ts";
 import { createLog } from "./log.ts";
 import { e2bOptions, limitsOf, replySettingsOf } from "./options.ts";
@@ -23,7 +23,7 @@ type Context = { waitUntil(work: Promise<unknown>): void };
 type ObjectState = Context & { readonly storage: DurableObjectStorage };
 
 /** Set by the Worker alone: it is overwritten on every request, so a client's own never gets through. */
-const PRINCIPAL_HEADER = "x-edge-repl-principal";
+const VISITOR_HEADER = "x-edge-repl-visitor";
 
 /** Asks an object whether it owns a sandbox; never forwarded from a client. */
 const SWEEP_HEADER = "x-edge-repl-sweep";
@@ -36,7 +36,12 @@ function configOf(env: Env): Config {
   return parseConfig({ REPL_BACKEND: "e2b", ...Object.fromEntries(texts) });
 }
 
-type Gate = { readonly config: Config; readonly authenticator: Authenticator };
+type Gate = {
+  readonly config: Config;
+  readonly authenticator: Authenticator;
+  readonly network: NetworkOptions;
+  readonly pages: PageGate;
+};
 
 /** Settings do not change while an isolate lives. */
 const gates = new WeakMap<Env, Gate>();
@@ -45,34 +50,48 @@ function gateOf(env: Env): Gate {
   let gate = gates.get(env);
   if (!gate) {
     const config = configOf(env);
-    gate = { config, authenticator: createAuthenticator(config.auth, { shareFetches: false }) };
+    const authenticator = createAuthenticator(config.auth, { shareFetches: false });
+    const network = networkOf(config);
+    const pages = createGate({ authenticator, network, sealKey: config.REPL_SEAL_KEY, shared: true });
+    gate = { config, authenticator, network, pages };
     gates.set(env, gate);
   }
   return gate;
 }
 
-/** Finds out who calls and hands the request to the object that is that owner. */
-async function route(request: Request, env: Env): Promise<Response> {
-  const { config, authenticator } = gateOf(env);
-  const url = new URL(request.url);
-  const known = authenticator.metadata(request);
-  if (known) return known;
-  const network = networkOptions({
+function networkOf(config: Config): NetworkOptions {
+  return networkOptions({
     ...(config.REPL_PUBLIC_URL === undefined ? {} : { publicUrl: config.REPL_PUBLIC_URL }),
     hosts: config.REPL_ALLOWED_HOSTS,
     origins: config.REPL_ALLOWED_ORIGINS,
     authenticated: config.auth.mode !== "none",
   });
+}
+
+/** Finds out who calls and hands the request to the object that is that owner. */
+async function route(request: Request, env: Env): Promise<Response> {
+  const { authenticator, network, pages } = gateOf(env);
+  const url = new URL(request.url);
+  const known = authenticator.metadata(request);
+  if (known) return known;
   const answered = checkHost(request, network) ?? checkOrigin(request, network) ?? corsPreflight(request, network);
   if (answered) return answered;
   if (url.pathname === "/healthz") return Response.json({ status: "ok" });
+  if (isPagePath(url.pathname)) {
+    // Logins, and the files of the pages, are answered here: nobody's object is asked before it is known whose.
+    const visitor = await pages.admit(request);
+    return visitor instanceof Response ? withHeaders(visitor, request, network) : forward(request, env, visitor);
+  }
   const principal = await authenticator.authenticate(request);
-  if (principal instanceof Response) return principal;
+  return principal instanceof Response ? principal : forward(request, env, { principal });
+}
+
+function forward(request: Request, env: Env, visitor: Visitor): Promise<Response> {
   const headers = new Headers(request.headers);
   headers.delete(SWEEP_HEADER);
-  headers.set(PRINCIPAL_HEADER, encodeURIComponent(JSON.stringify(principal)));
+  headers.set(VISITOR_HEADER, encodeURIComponent(JSON.stringify(visitor)));
   const { signal } = request;
-  return objectOf(env, principal.owner).fetch(new Request(request, { headers, signal }));
+  return objectOf(env, visitor.principal.owner).fetch(new Request(request, { headers, signal }));
 }
 
 function objectOf(env: Env, owner: string): { fetch(request: Request): Promise<Response> } {
@@ -131,7 +150,8 @@ export class OwnerObject {
       log,
       keepAliveMs: KEEP_ALIVE_MS,
       responseMode: "sse",
-      identify: async (request) => principalOf(request),
+      identify: async (request) => visitorOf(request).principal,
+      visit: async (request) => visitorOf(request),
     });
   }
 
@@ -146,6 +166,6 @@ export class OwnerObject {
 }
 
 /** The object is reached through the Worker only, which has checked who calls. */
-function principalOf(request: Request): Principal {
-  return JSON.parse(decodeURIComponent(request.headers.get(PRINCIPAL_HEADER) ?? "")) as Principal;
+function visitorOf(request: Request): Visitor {
+  return JSON.parse(decodeURIComponent(request.headers.get(VISITOR_HEADER) ?? "")) as Visitor;
 }

@@ -154,8 +154,8 @@ function authInfoOf(principal: Principal, defer: PageBindings["Bindings"]["defer
   return { token: "", clientId: principal.name, scopes: [...principal.scopes], ...authInfo, extra: { identity } };
 }
 
-/** Responses of fetch have immutable headers, so those are copied. */
-function withHeaders(response: Response, request: Request, network: NetworkOptions): Response {
+/** Adds the headers that every answer has. Responses of fetch have immutable ones, so those are copied. */
+export function withHeaders(response: Response, request: Request, network: NetworkOptions): Response {
   const answer = new Response(response.body, response);
   applyCors(answer.headers, request, network);
   applySecurityHeaders(answer.headers, network, answer.headers.get("content-security-policy") ?? undefined);
