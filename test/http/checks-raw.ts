@@ -4,7 +4,12 @@ import { until } from "../helpers/process.ts";
 import { initialize, modernCall, open, type RawAnswer, send, sendBlanks, toolCall } from "./raw.ts";
 
 /** One thing that must hold for the HTTP surface itself, whoever calls. */
-export type RawCheck = { readonly id: string; readonly run: (url: URL) => Promise<void> };
+export type RawCheck = {
+  readonly id: string;
+  /** `host guard`: the server listens itself, on a loopback address. */
+  readonly needs?: "host guard";
+  readonly run: (url: URL) => Promise<void>;
+};
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const REVISIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -45,6 +50,7 @@ async function withSession(url: URL, use: (id: string) => Promise<void>): Promis
 const guardChecks: readonly RawCheck[] = [
   {
     id: "hosts that are not this machine are refused on every path",
+    needs: "host guard",
     async run(url) {
       for (const path of ["/mcp", "/sse", "/messages", "/healthz", "/"]) {
         const { status, text } = await send(url, { method: "GET", path, headers: { host: "evil.example:8000" } });
@@ -56,6 +62,7 @@ const guardChecks: readonly RawCheck[] = [
   },
   {
     id: "pages of other origins are refused, those of this machine are served",
+    needs: "host guard",
     async run(url) {
       for (const origin of ["http://evil.example", "null", "https://localhost.evil.example", "file://"]) {
         assert.equal((await send(url, { body: initialize(), headers: { origin } })).status, 403, origin);

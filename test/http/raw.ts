@@ -35,13 +35,16 @@ export const JSON_HEADERS = {
   accept: "application/json, text/event-stream",
 } as const;
 
+const TOKEN = process.env.REPL_TEST_TOKEN;
+const AUTH: Readonly<Record<string, string>> = TOKEN === undefined ? {} : { authorization: `Bearer ${TOKEN}` };
+
 /** Starts a request; its answer may be read or the connection be cut. */
 export function open(url: URL, { method = "POST", path, headers = {}, body }: RawRequest): ClientRequest {
   const target = path === undefined ? url : new URL(path, url);
   const own = method === "POST" ? JSON_HEADERS : { accept: "text/event-stream" };
   const bytes = toBytes(body);
   const length = bytes === undefined ? {} : { "content-length": String(bytes.length) };
-  const outgoing = request(target, { method, headers: { ...own, ...length, ...headers }, agent: false });
+  const outgoing = request(target, { method, headers: { ...own, ...AUTH, ...length, ...headers }, agent: false });
   // Who waits for the answer sees a failure; one that comes after the answer, or after a cut of ours, is none.
   outgoing.on("error", () => undefined);
   outgoing.end(bytes);
@@ -73,7 +76,12 @@ export async function sendBlanks(url: URL, size: number, declared: boolean): Pro
     },
   });
   const body = declared ? " ".repeat(size) : parts;
-  const response = await fetch(url, { method: "POST", headers: JSON_HEADERS, body, duplex: "half" } as RequestInit);
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { ...JSON_HEADERS, ...AUTH },
+    body,
+    duplex: "half",
+  } as RequestInit);
   return { status: response.status, text: await response.text() };
 }
 
