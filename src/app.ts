@@ -7,6 +7,7 @@ import { applyCors, applySecurityHeaders, corsPreflight } from "./auth/response-
 import type { Config } from "./config.ts";
 import { RateLimiter, tooManyRequests } from "./limits/rate-limit.ts";
 import { type Access, createMcpEndpoint } from "./mcp/endpoint.ts";
+import type { SessionMemory } from "./mcp/legacy.ts";
 import { createServerFactory, type RequestIdentity } from "./mcp/server.ts";
 import type { ReplySettings } from "./mcp/tool.ts";
 import type { SessionService } from "./sessions/service.ts";
@@ -32,6 +33,8 @@ export type AppDependencies = {
   readonly factory?: McpServerFactory;
   /** Where such a server tells subscribers what changed; ours never does. */
   readonly bus?: ServerEventBus;
+  /** Where MCP sessions of 2025 clients outlive the process, which must serve one owner only. */
+  readonly mcpSessions?: SessionMemory;
 };
 
 export type App = {
@@ -58,6 +61,7 @@ export function createApp(dependencies: AppDependencies): App {
     now: Date.now,
     onerror: (error) => log("protocol", { error: error.message }),
     ...(dependencies.bus ? { bus: dependencies.bus } : {}),
+    ...(dependencies.mcpSessions ? { memory: dependencies.mcpSessions } : {}),
   });
 
   const app = new Hono<PageBindings>({ strict: false });

@@ -7,7 +7,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Scope } from "../auth/principal.ts";
 import { readJsonRpc } from "./body.ts";
-import { createLegacySessions } from "./legacy.ts";
+import { createLegacySessions, type SessionMemory } from "./legacy.ts";
 import { TOOLS_BY_NAME } from "./registry.ts";
 import { createSseEndpoint } from "./sse.ts";
 
@@ -23,6 +23,8 @@ export type EndpointOptions = {
   readonly onerror: (error: Error) => void;
   /** Where the factory's servers publish what changed, for the subscriptions of 2026 clients. */
   readonly bus?: ServerEventBus;
+  /** Where sessions of 2025 clients outlive the process. */
+  readonly memory?: SessionMemory;
 };
 
 /** Who asks: what the SDK's handlers get, and the refusal to send when the caller lacks a scope. */

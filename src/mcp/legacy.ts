@@ -20,6 +20,24 @@ type LegacySession = {
   usedAt: number;
 };
 
+/**
+ * Keeps what opened a session for longer than this process lives, where it can end at any time and nobody should notice:
+ * on Workers. Holds sessions of one owner only, so that an id cannot be taken over.
+ */
+export type SessionMemory = {
+  /** The `initialize` message that opened the session; undefined when there is none. */
+  load(id: string): Promise<unknown>;
+  save(id: string, initialize: unknown): Promise<void>;
+  forget(id: string): Promise<void>;
+};
+
+export type LegacyOptions = {
+  readonly keepAliveMs: number;
+  readonly onerror: (error: Error) => void;
+  readonly now: () => number;
+  readonly memory?: SessionMemory;
+};
+
 type LegacyRequest = { readonly parsedBody?: unknown; readonly authInfo?: AuthInfo };
 
 export type LegacySessions = {
@@ -31,23 +49,29 @@ export type LegacySessions = {
  * Serves clients of the 2025 revisions. Each `initialize` makes a session with a server of its own, because only so can a
  * cancel, which comes as a request of its own, reach the call it means. A request without a session is served alone.
  */
-export function createLegacySessions(
-  factory: McpServerFactory,
-  options: { readonly keepAliveMs: number; readonly onerror: (error: Error) => void; readonly now: () => number },
-): LegacySessions {
+export function createLegacySessions(factory: McpServerFactory, options: LegacyOptions): LegacySessions {
+  const { memory } = options;
   const sessions = new Map<string, LegacySession>();
+  const reviving = new Map<string, Promise<void>>();
   const alone = legacyStatelessFallback(factory, options.onerror);
 
-  async function open(request: Request, { parsedBody, authInfo }: LegacyRequest): Promise<Response> {
+  /** @param revived Id of a session that is made again. */
+  async function open(request: Request, { parsedBody, authInfo }: LegacyRequest, revived?: string): Promise<Response> {
     prune();
     const session: LegacySession = {
       owner: identityOf(authInfo).caller.owner,
       usedAt: options.now(),
       transport: new WebStandardStreamableHTTPServerTransport({
-        sessionIdGenerator: () => crypto.randomUUID(),
+        sessionIdGenerator: () => revived ?? crypto.randomUUID(),
         keepAliveMs: options.keepAliveMs,
-        onsessioninitialized: (id) => void sessions.set(id, session),
-        onsessionclosed: (id) => void sessions.delete(id),
+        async onsessioninitialized(id) {
+          sessions.set(id, session);
+          if (revived === undefined) await memory?.save(id, parsedBody);
+        },
+        async onsessionclosed(id) {
+          sessions.delete(id);
+          await memory?.forget(id);
+        },
       }),
     };
     const server = await factory({ era: "legacy", ...(authInfo ? { authInfo } : {}) });
@@ -65,6 +89,22 @@ export function createLegacySessions(
     }
   }
 
+  /** Makes a session again that an earlier process had, by the message that opened it. */
+  async function revive(id: string, url: string, authInfo: AuthInfo | undefined): Promise<void> {
+    const parsedBody = await memory?.load(id);
+    if (parsedBody === undefined) return;
+    const headers = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+    const request = new Request(url, { method: "POST", headers });
+    const answer = await open(request, { parsedBody, ...(authInfo ? { authInfo } : {}) }, id);
+    await answer.text(); // It is complete once the server has taken the message in.
+  }
+
+  function reviveOnce(id: string, url: string, authInfo: AuthInfo | undefined): Promise<void> {
+    const present = reviving.get(id) ?? revive(id, url, authInfo).finally(() => reviving.delete(id));
+    reviving.set(id, present);
+    return present;
+  }
+
   function find(id: string, authInfo: AuthInfo | undefined): LegacySession | undefined {
     const session = sessions.get(id);
     if (!session || session.owner !== identityOf(authInfo).caller.owner) return undefined;
@@ -80,6 +120,7 @@ export function createLegacySessions(
       if (id === null) {
         return isInitializeRequest(given.parsedBody) ? open(request, given) : alone(request, given);
       }
+      if (memory && !sessions.has(id)) await reviveOnce(id, request.url, given.authInfo);
       const session = find(id, given.authInfo);
       if (!session) return unknownSession();
       const response = await session.transport.handleRequest(request, given);
