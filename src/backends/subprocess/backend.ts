@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import type { Backend, Kernel, KernelOptions, Supports } from "../../core/backend.ts";
-import { AppError } from "../../core/errors.ts";
+import type { Backend, Supports } from "../../core/backend.ts";
 import type { PythonInfo } from "./find-python.ts";
 import { type KernelSettings, SubprocessKernel } from "./kernel.ts";
+import { createKernelSet } from "./kernel-set.ts";
 import { createPackages, type Packages } from "./packages.ts";
 import type { Command, Sandbox } from "./sandbox.ts";
 import { createWarmPool } from "./warm-pool.ts";
@@ -54,56 +54,36 @@ type Place = { readonly owner: string; readonly sessionId: string; readonly cwd:
 
 /** Runs each kernel as a process of this machine, with the server's own rights unless a sandbox confines it. */
 export function createSubprocessBackend(options: SubprocessOptions): Backend {
-  const kernels = new Set<SubprocessKernel>();
-  const starting = new Set<Promise<unknown>>();
   const { python, env, venvDir, sandbox, log } = options;
   const packages = createPackages({ python, env, venvDir, sandbox, log, limitMs: options.installMs ?? INSTALL_MS });
   const defaultCwd = resolve(options.defaultCwd ?? options.root ?? process.cwd());
-  let closing: Promise<void> | undefined;
-
-  const start = async (place: Place): Promise<SubprocessKernel> => {
-    const kernel = await SubprocessKernel.start(await settingsOf(options, packages, place));
-    kernels.add(kernel);
-    void kernel.ended.then(() => kernels.delete(kernel));
-    return kernel;
-  };
+  const kernels = createKernelSet(async (place: Place) =>
+    SubprocessKernel.start(await settingsOf(options, packages, place)),
+  );
   // A sandbox is made for one owner, so nothing can be started ahead for all.
   const pool = createWarmPool({
     size: sandbox ? 0 : (options.warmKernels ?? 0),
-    start: () => start({ owner: "", sessionId: "", cwd: defaultCwd }),
-    log: options.log,
+    start: () => kernels.start({ owner: "", sessionId: "", cwd: defaultCwd }),
+    log,
   });
-  const startKernel = async (wanted: KernelOptions): Promise<Kernel> => {
-    const cwd = sandbox ? wanted.cwd : await resolveFolder(wanted.cwd, defaultCwd, options.root);
-    const kernel =
-      (cwd === defaultCwd ? pool.take() : undefined) ??
-      (await start({ owner: wanted.owner, sessionId: wanted.sessionId, cwd }));
-    if (!closing) return kernel;
-    await kernel.shutdown();
-    throw closed();
-  };
-  const close = async (): Promise<void> => {
-    packages.close();
-    pool.close();
-    await Promise.allSettled(starting);
-    await Promise.all([...kernels].map((kernel) => kernel.shutdown()));
-  };
-
   return {
     name: "subprocess",
     supports: SUPPORTS,
     install: packages.install,
     ...(sandbox ? { forgetSession: (owner: string, sessionId: string) => sandbox.forget({ owner, sessionId }) } : {}),
-    async startKernel(wanted) {
-      if (closing) throw closed();
-      const kernel = startKernel(wanted);
-      starting.add(kernel);
-      return kernel.finally(() => starting.delete(kernel));
+    async startKernel({ owner, sessionId, cwd: wanted }) {
+      const cwd = sandbox ? wanted : await resolveFolder(wanted, defaultCwd, options.root);
+      const spare = cwd === defaultCwd ? pool.take() : undefined;
+      return spare ?? kernels.start({ owner, sessionId, cwd });
     },
     attachKernel: async () => undefined,
     // Kernels end with the process that started them.
     discardKernel: async () => undefined,
-    close: () => (closing ??= close()),
+    async close() {
+      packages.close();
+      pool.close();
+      await kernels.close();
+    },
   };
 }
 
@@ -132,8 +112,4 @@ function plainEnvironment(options: SubprocessOptions): Record<string, string> {
     ...(options.root === undefined ? {} : { EDGE_REPL_ROOT: options.root }),
     ...(options.memoryMb ? { EDGE_REPL_MEMORY_MB: String(options.memoryMb) } : {}),
   };
-}
-
-function closed(): AppError {
-  return new AppError("BACKEND_UNAVAILABLE", "The server is shutting down; start it again");
 }
