@@ -99,10 +99,11 @@ export async function soon<T>(promise: Promise<T>, what: string, limitMs = 10_00
   return Promise.race([promise, limit]).finally(() => clearTimeout(timer));
 }
 
+/** Does the process still run? One that has ended and that nobody has asked for yet does not. */
 export function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return !/\) [ZX] /.test(stat);
   } catch {
     return false; // No such process is the only reason that can be here.
   }
