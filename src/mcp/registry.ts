@@ -13,12 +13,13 @@ export const TOOLS_BY_NAME: ReadonlyMap<string, Tool> = new Map(TOOLS.map((tool)
 
 /** The reply to `tools/list`. */
 export const TOOL_LIST: McpTool[] = TOOLS.map(
-  ({ name, title, description, annotations, inputSchema, outputSchema }) => ({
+  ({ name, title, description, annotations, meta, inputSchema, outputSchema }) => ({
     name,
     title,
     description,
     annotations: { title, ...annotations },
     inputSchema,
     outputSchema,
+    ...(meta ? { _meta: meta } : {}),
   }),
 );

@@ -118,18 +118,20 @@ export function rerunReply(id: string, result: RerunResult, settings: ReplySetti
       maxChars: Math.max(1000, Math.floor(settings.replyChars / result.entries.length)),
       link: () => outputUri(id, index),
     });
-    return { text: `${rendered.text}\n(${same ? "same output as before" : "output differs from before"})`, block };
+    const text = `${rendered.text}\n(${same ? "same output as before" : "output differs from before"})`;
+    return { text, pictures: picturesOf(block, outputUri(id, index)) };
   });
   const failed = result.entries.some(({ block }) => block.status !== "ok");
   const text = [...parts.map((part) => part.text), summaryOf(result)].join("\n\n");
   return {
-    content: [{ type: "text", text }, ...parts.flatMap(({ block }, n) => picturesOf(block, outputUri(id, n)))],
+    content: [{ type: "text", text }, ...parts.flatMap(({ pictures }) => pictures)],
     ...structured(settings, () => ({
       status: failed ? "error" : "ok",
       session_id: id,
-      blocks: result.entries.map(({ block, index, same }) => ({
+      blocks: result.entries.map(({ block, index, same }, at) => ({
         index,
         ...blockFacts(block, { ...settings, replyChars: 4000 }),
+        pictures: parts[at]?.pictures.length ?? 0,
         same_output: same,
       })),
       not_run: result.notRun,

@@ -1,6 +1,7 @@
 import { type ReadResourceResult, type Resource, ResourceNotFoundError } from "@modelcontextprotocol/server";
 import { AppError } from "../core/errors.ts";
 import { encodeBase64, mimeTypeOf } from "../core/media.ts";
+import { VIEW_META, VIEW_MIME_TYPE, VIEW_URI, viewPage } from "../mcp-app/page.ts";
 import { renderOutput } from "../render/index.ts";
 import type { Caller } from "../sessions/context.ts";
 import type { SessionService } from "../sessions/service.ts";
@@ -51,6 +52,9 @@ type Document = { readonly mimeType: string } & ({ readonly text: string } | { r
 
 /** @throws ResourceNotFoundError for a URI that names nothing of this caller. */
 export async function readResource(service: SessionService, caller: Caller, uri: string): Promise<ReadResourceResult> {
+  if (uri === VIEW_URI) {
+    return { contents: [{ uri, mimeType: VIEW_MIME_TYPE, text: viewPage(), _meta: VIEW_META }] };
+  }
   const document = await readDocument(service, caller, uri).catch((error: unknown) => {
     if (error instanceof AppError && NOT_THERE.has(error.code)) throw new ResourceNotFoundError(uri);
     throw error;

@@ -29,6 +29,8 @@ export type Tool = {
   readonly description: string;
   readonly scope: Scope;
   readonly annotations: ToolAnnotations;
+  /** `_meta` of the tool, for hosts that know what it says. */
+  readonly meta?: Readonly<Record<string, unknown>>;
   readonly inputSchema: McpTool["inputSchema"];
   readonly outputSchema: McpTool["inputSchema"];
   /** @throws AppError for what it refuses, bad arguments among it. */

@@ -16,7 +16,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/backends/e2b": ["src/core", "src/auth/seal.ts", "src/auth/bytes.ts"],
   "src/config.ts": ["src/core", "src/auth"],
   "src/sessions": ["src/core", "src/store", "src/limits"],
-  "src/mcp": ["src/core", "src/sessions", "src/render", "src/auth", "src/version.ts"],
+  "src/mcp-app": ["src/core", "src/render", "src/version.ts"],
+  "src/mcp": ["src/core", "src/sessions", "src/render", "src/auth", "src/mcp-app", "src/version.ts"],
   "src/web": ["src/core", "src/sessions", "src/render", "src/auth", "src/mcp", "src/version.ts"],
   "src/app.ts": [
     "src/core",

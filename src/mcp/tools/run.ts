@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
 import { sliceIndices } from "../../core/slice.ts";
+import { VIEW_TOOL_META } from "../../mcp-app/page.ts";
 import type { RunSpec } from "../../sessions/run.ts";
 import { watchProgress } from "../progress.ts";
 import { blockOutput, rerunReply, runReply } from "../reply.ts";
@@ -47,6 +48,7 @@ export const runCode = defineTool({
     "Positions count from 0.",
   scope: "repl:run",
   annotations,
+  meta: VIEW_TOOL_META,
   input: z.strictObject({
     session_id: args.session,
     code: z.string({ error: "must be text" }).optional().describe("Python source, as it would stand in a file"),
@@ -78,6 +80,7 @@ export const runFile = defineTool({
     "A relative path starts at the session's current folder; __file__ and tracebacks name the file.",
   scope: "repl:run",
   annotations,
+  meta: VIEW_TOOL_META,
   input: z.strictObject({
     session_id: args.session,
     path: z.string({ error: "must be text" }).describe("Path of the file in the session's file system"),
@@ -105,6 +108,7 @@ export const rerunCode = defineTool({
     "Blocks outside the range stay in history but are not in memory.",
   scope: "repl:run",
   annotations,
+  meta: VIEW_TOOL_META,
   input: z.strictObject({
     session_id: args.session,
     start: args.start,
