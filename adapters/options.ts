@@ -14,6 +14,7 @@ export function limitsOf(config: Config): Limits {
     maxSessions: config.REPL_MAX_SESSIONS,
     maxKernels: config.REPL_MAX_KERNELS,
     maxKernelsPerOwner: config.REPL_MAX_KERNELS_PER_OWNER,
+    sandboxMinutes: config.REPL_SANDBOX_MINUTES_PER_DAY,
     maxQueue: config.REPL_MAX_QUEUE,
     maxCodeBytes: config.REPL_MAX_CODE_BYTES,
     maxBlocks: config.REPL_MAX_BLOCKS,

@@ -57,6 +57,8 @@ export interface Kernel {
   readonly ref: KernelRef;
   /** Fires once when the kernel is gone by itself, with the reason in a few words (`killed by SIGALRM`). */
   readonly died: Promise<string>;
+  /** Unix milliseconds at which it ends, or is put to sleep, unless it is used; absent: it lives on. */
+  readonly endsAt?: number;
   /**
    * Runs one cell; the caller never runs two at once.
    * @throws AppError FILE_NOT_FOUND, FILE_UNREADABLE, PATH_NOT_ALLOWED for a cell with a bad `path` (nothing ran),

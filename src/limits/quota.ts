@@ -55,14 +55,14 @@ export class MinuteMeter {
     if (!account.live.has(sandbox)) account.live.set(sandbox, this.#now());
   }
 
-  /** Ends the count of a sandbox; unknown ones are ignored. */
-  end(owner: string, sandbox: string): void {
+  /** Ends the count of a sandbox; unknown ones are ignored. @param at When it ended, if that was before now. */
+  end(owner: string, sandbox: string, at = this.#now()): void {
     const account = this.#accounts.get(owner);
     const since = account?.live.get(sandbox);
     if (account === undefined || since === undefined) return;
     const now = this.#now();
     account.live.delete(sandbox);
-    account.usage = addUsage(account.usage, minutesToday(since, now), now);
+    account.usage = addUsage(account.usage, minutesToday(since, now, Math.min(at, now)), now);
     this.#sweep(now);
   }
 
@@ -116,6 +116,7 @@ export class MinuteMeter {
   }
 }
 
-function minutesToday(since: number, now: number): number {
-  return Math.max(0, now - Math.max(since, dayOf(now) * DAY_MS)) / MINUTE_MS;
+/** @param until The end of what is counted, when that is not now. */
+function minutesToday(since: number, now: number, until = now): number {
+  return Math.max(0, until - Math.max(since, dayOf(now) * DAY_MS)) / MINUTE_MS;
 }

@@ -3,6 +3,7 @@ import { AppError } from "../core/errors.ts";
 import type { SessionRecord } from "../core/session.ts";
 import type { ServiceContext } from "./context.ts";
 import type { LiveSession, LiveSessions } from "./live.ts";
+import { createSpend } from "./spend.ts";
 
 /** A kernel to run in, and why the variables of the one before it are gone (undefined: they are not, or there were none). */
 export type Acquired = { readonly kernel: Kernel; readonly epoch: number; readonly lost: string | undefined };
@@ -19,10 +20,12 @@ export type Kernels = {
 export function createKernels(context: ServiceContext, sessions: LiveSessions): Kernels {
   const { backend, limits } = context;
   const timers = new Map<LiveSession, ReturnType<typeof setTimeout>>();
+  const spend = createSpend(context);
 
   function adopt(live: LiveSession, kernel: Kernel, epoch: number, used: boolean): void {
     Object.assign(live, { kernel, epoch, used, starting: undefined });
     kernel.died.then((detail) => {
+      spend?.ended(live, kernel);
       if (live.kernel !== kernel) return;
       live.kernel = undefined;
       if (live.used) live.lost = `the interpreter was ${detail}`;
@@ -73,13 +76,21 @@ export function createKernels(context: ServiceContext, sessions: LiveSessions): 
     if (!kernel) return;
     if (live.used) live.lost = `the session expired after ${limits.idleSeconds} s idle`;
     live.kernel = undefined;
+    spend?.ended(live, kernel);
     kernel.shutdown().catch((error: unknown) => context.log("kernel shutdown failed", { error: String(error) }));
+  }
+
+  function acquired(live: LiveSession, lost: string | undefined): Acquired {
+    if (!live.kernel) throw new AppError("BACKEND_UNAVAILABLE", "The interpreter ended while it started; try again");
+    spend?.began(live, live.kernel);
+    return { kernel: live.kernel, epoch: live.epoch, lost };
   }
 
   return {
     async acquire(live, record) {
+      if (spend) await spend.check(live.owner);
       watchIdle(live);
-      if (live.kernel) return { kernel: live.kernel, epoch: live.epoch, lost: undefined };
+      if (live.kernel) return acquired(live, undefined);
       let lost = live.lost;
       // A kernel of an earlier process: one of this process that is gone has left its reason, or was told already.
       if (!lost && record.kernelRef && live.epoch < record.epoch && !live.starting) {
@@ -94,6 +105,7 @@ export function createKernels(context: ServiceContext, sessions: LiveSessions): 
       timers.delete(live);
       const kernel = live.kernel ?? (await live.starting?.catch(() => undefined));
       Object.assign(live, { kernel: undefined, starting: undefined, lost: undefined, used: false });
+      if (kernel) spend?.ended(live, kernel);
       if (kernel) await kernel.shutdown();
       else if (record?.kernelRef) await backend.discardKernel(record.kernelRef);
     },
@@ -103,11 +115,6 @@ export function createKernels(context: ServiceContext, sessions: LiveSessions): 
       await backend.close();
     },
   };
-}
-
-function acquired(live: LiveSession, lost: string | undefined): Acquired {
-  if (!live.kernel) throw new AppError("BACKEND_UNAVAILABLE", "The interpreter ended while it started; try again");
-  return { kernel: live.kernel, epoch: live.epoch, lost };
 }
 
 async function optionsOf(
@@ -123,22 +130,28 @@ async function optionsOf(
 
 /** @throws AppError LIMIT_REACHED when the owner, or the server, has as many live kernels as it may. */
 function makeRoom(context: ServiceContext, sessions: LiveSessions, live: LiveSession): void {
-  if (context.backend.supports.attach) return; // Remote kernels are bounded by their own service.
   const { maxKernels, maxKernelsPerOwner } = context.limits;
+  const now = context.now();
   let all = 0;
   let own = 0;
   for (const other of sessions.all()) {
-    if (other === live || !(other.kernel || other.starting)) continue;
+    if (other === live || !(other.starting || isLive(other.kernel, now))) continue;
     all += 1;
     if (other.owner === live.owner) own += 1;
   }
   if (own >= maxKernelsPerOwner) {
     throw new AppError(
       "LIMIT_REACHED",
-      `You have ${own} live interpreters, the most allowed; delete a session or reset one that is not needed`,
+      `You have ${own} live interpreters, the most you may have; delete_session ends one that is not needed`,
     );
   }
-  if (all >= maxKernels) {
+  // How many remote ones there are in all is bounded by their own service.
+  if (all >= maxKernels && !context.backend.supports.attach) {
     throw new AppError("LIMIT_REACHED", `The server runs ${all} interpreters, the most it may; try again later`);
   }
+}
+
+/** One whose lease has passed, unused, is gone though nobody was told. */
+function isLive(kernel: Kernel | undefined, now: number): boolean {
+  return kernel !== undefined && (kernel.endsAt ?? Number.POSITIVE_INFINITY) > now;
 }

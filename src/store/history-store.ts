@@ -5,7 +5,9 @@ import type { StoreContext } from "./context.ts";
 import type { Locks } from "./locks.ts";
 import { addPackages, readPackages } from "./packages.ts";
 import { createRecords } from "./records.ts";
+import type { Usage } from "./schemas.ts";
 import { createSession, deleteSession, listSessions, updateSession } from "./sessions.ts";
+import { readUsage, writeUsage } from "./usage.ts";
 import { createValues } from "./values.ts";
 
 /**
@@ -41,6 +43,9 @@ export interface HistoryStore {
   readPackages(owner: string): Promise<string[]>;
   /** Puts the requirements at the end of the list, each once, and returns it. @throws AppError LIMIT_REACHED. */
   addPackages(owner: string, requirements: readonly string[]): Promise<string[]>;
+  /** Minutes of sandboxes that the owner has used on one day. */
+  readUsage(owner: string): Promise<Usage | undefined>;
+  writeUsage(owner: string, usage: Usage): Promise<void>;
 }
 
 export type HistoryStoreOptions = {
@@ -69,5 +74,7 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
     deleteBlocks: (owner, id, sequences) => deleteBlocks(context, owner, id, sequences),
     readPackages: (owner) => readPackages(context, owner),
     addPackages: (owner, requirements) => addPackages(context, owner, requirements),
+    readUsage: (owner) => readUsage(context, owner),
+    writeUsage: (owner, usage) => writeUsage(context, owner, usage),
   };
 }

@@ -3,6 +3,7 @@
  *
  *   o:<owner>:sessions               ids of the owner's sessions; an id whose record is gone counts for nothing
  *   o:<owner>:packages               requirements installed for the owner, in order
+ *   o:<owner>:usage                  minutes of sandboxes used on one day
  *   o:<owner>:s:<id>:record          the session; its presence alone decides whether the session exists
  *   o:<owner>:s:<id>:b:<sequence>    one block
  *   <key>-<generation>-<index>       parts of a value too large for the store; generation is 0 or 1
@@ -48,6 +49,10 @@ export function indexKey(owner: string): string {
 
 export function packagesKey(owner: string): string {
   return `${ownerKey(owner)}:packages`;
+}
+
+export function usageKey(owner: string): string {
+  return `${ownerKey(owner)}:usage`;
 }
 
 /** The folder of the owner's sessions. */

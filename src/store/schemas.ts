@@ -68,10 +68,13 @@ const session = z
 const tombstone = z.strictObject({ removed: z.literal(true), nextSequence: sequences });
 const index = z.strictObject({ ids: z.array(text) });
 const packages = z.strictObject({ requirements: z.array(text) });
+const usage = z.strictObject({ day: count, used: amount });
 
 export type Tombstone = z.infer<typeof tombstone>;
 export type SessionIndex = z.infer<typeof index>;
 export type Packages = z.infer<typeof packages>;
+/** `day`: days since 1970; `used`: minutes. */
+export type Usage = z.infer<typeof usage>;
 
 /** A check that tells the type; the value itself is neither copied nor changed. */
 export type Check<T> = (value: unknown) => { readonly value: T } | { readonly reason: string };
@@ -81,6 +84,7 @@ export const checkSession: Check<SessionRecord> = checker<SessionRecord>(session
 export const checkTombstone: Check<Tombstone> = checker<Tombstone>(tombstone);
 export const checkIndex: Check<SessionIndex> = checker<SessionIndex>(index);
 export const checkPackages: Check<Packages> = checker<Packages>(packages);
+export const checkUsage: Check<Usage> = checker<Usage>(usage);
 
 function checker<T>(schema: z.ZodType): Check<T> {
   return (value) => {

@@ -44,6 +44,10 @@ export class E2bKernel implements Kernel {
     return makeRef(this.#sandbox.connection, this.#facts, this.#sandbox.lease, this.#tokens);
   }
 
+  get endsAt(): number {
+    return this.#sandbox.lease.until;
+  }
+
   setTokens(tokens: string | null): void {
     this.#tokens = tokens;
   }
