@@ -39,6 +39,12 @@ def _limit_memory(megabytes):
         resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, hard))
 
 
+def _told_in_short(error):
+    name = type(error).__name__
+    text = "%s: %s" % (name, error)
+    return {"name": name, "message": str(error), "traceback": text}
+
+
 class Kernel:
     def __init__(self, ends):
         self.commands = ends["commands"]
@@ -121,8 +127,10 @@ class Kernel:
                 result = self.session.run(code, number, path, limit)
             finally:
                 self.armed = False
-        except BaseException:  # An interrupt in the few lines of ours around the cell
+        except BaseException as error:  # An interrupt in the few lines of ours around the cell, or a fault of ours
             self.armed = False
+            if not isinstance(error, KeyboardInterrupt):
+                result["error"] = _told_in_short(error)
         if streams.child:
             self._end_child(result)
         self._take_back_signal()

@@ -13,7 +13,7 @@ import sys
 
 from . import sources
 from .compiling import compile_cell, normalise
-from .pristine import BUILTINS, own
+from .pristine import BUILTINS, keep_own, own, whole_builtins
 
 LIMIT = 131072
 _LET_GO = compile("old.clear()", "sys", "exec")
@@ -42,6 +42,7 @@ class Session:
         self.limit = LIMIT
         self.loop = None
         self.last_error = None
+        keep_own()
         sources.install()
         sys.displayhook = self._display_value
         sys.breakpointhook = _ignore_breakpoint
@@ -110,7 +111,8 @@ class Session:
 
     def _read_file(self, cell):
         scripts = own("scripts")
-        full, source = scripts.read_script(cell.path)
+        with whole_builtins():
+            full, source = scripts.read_script(cell.path)
         cell.source = normalise(source)
         if full.lower().endswith(".ipynb"):
             cell.filename = sources.add_source(cell.source, cell.number)

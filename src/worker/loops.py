@@ -3,7 +3,17 @@
 from .pristine import BUILTINS as __builtins__
 
 from .compiling import CO_COROUTINE
-from .pristine import stdlib
+from .pristine import stdlib, whole_builtins
+
+
+def _trace_of_cancellation(task):
+    """Returns where a cancelled task was waiting."""
+    try:
+        task.result()
+    except BaseException as error:
+        before_3_11 = type(error.__context__) is type(error)
+        return error.__context__.__traceback__ if before_3_11 else error.__traceback__
+    return None
 
 
 class CellLoop:
@@ -16,9 +26,10 @@ class CellLoop:
 
         When KeyboardInterrupt ends the waiting, the cell is cancelled first, so that its `finally` parts run.
         """
-        asyncio = stdlib("asyncio")
-        loop = self._ready_loop(asyncio)
-        before = asyncio.all_tasks(loop)
+        with whole_builtins():
+            asyncio = stdlib("asyncio")
+            loop = self._ready_loop(asyncio)
+            before = asyncio.all_tasks(loop)
         task = loop.create_task(self._follow(codes, namespace))
         try:
             loop.run_until_complete(task)
@@ -76,10 +87,7 @@ class CellLoop:
         except KeyboardInterrupt:
             return  # Once more, while the tasks were ending
         if cell in tasks and cell.cancelled():
-            try:
-                cell.result()
-            except BaseException as error:
-                interrupt.with_traceback(error.__traceback__)
+            interrupt.with_traceback(_trace_of_cancellation(cell))
 
     def _ready_loop(self, asyncio):
         if self.loop is None or self.loop.is_closed():

@@ -22,7 +22,7 @@ _PATHS = [
     if entry == _FOLDER or os.path.basename(entry) == "lib-dynload" or (entry.endswith(".zip") and not os.path.isfile(entry))
 ]
 _BYTECODE = getattr(sys.modules[PACKAGE], "bytecode", None)  # See main.py
-_own = {}
+_own = {}  # Full names and modules of this package
 _genuine = {}
 
 
@@ -39,8 +39,13 @@ def own(name):
                 __import__(full)
             finally:
                 sys.pycache_prefix, sys.dont_write_bytecode = usual
-        _own.update([(key, module) for key, module in sys.modules.items() if key.partition(".")[0] == PACKAGE])
+        keep_own()
     return _own[full]
+
+
+def keep_own():
+    """Remembers what is loaded of this package, should user code empty `sys.modules`."""
+    _own.update([(key, module) for key, module in sys.modules.items() if key.partition(".")[0] == PACKAGE])
 
 
 def stdlib(name):
@@ -74,27 +79,42 @@ class _StandardFinder:
 
 
 def _import_genuine(name):
-    shadows = {key: module for key, module in sys.modules.items() if _shadows(key, module)}
-    for key in shadows:
-        del sys.modules[key]
-    finder = _StandardFinder()
-    behind_ours = [str(type(other).__module__).startswith(PACKAGE) for other in sys.meta_path] + [False]
-    sys.meta_path.insert(behind_ours.index(False), finder)
-    try:
-        with whole_builtins():
-            __import__(name)
+    with genuine_imports():
+        __import__(name)
         return sys.modules[name]
-    finally:
-        sys.meta_path.remove(finder)
-        sys.modules.update(shadows)
+
+
+class genuine_imports:
+    """While entered, imports of this thread find the standard library's modules, and builtins are whole."""
+
+    def __enter__(self):
+        self.builtins = whole_builtins()
+        self.builtins.__enter__()
+        self.shadows = {key: module for key, module in list(sys.modules.items()) if _shadows(key, module)}
+        for key in self.shadows:
+            del sys.modules[key]
+        self.finder = _StandardFinder()
+        behind_ours = [str(type(other).__module__).startswith(PACKAGE) for other in sys.meta_path] + [False]
+        sys.meta_path.insert(behind_ours.index(False), self.finder)
+
+    def __exit__(self, *failure):
+        sys.meta_path.remove(self.finder)
+        sys.modules.update(self.shadows)
+        self.builtins.__exit__()
+
+
+_harmless = set()  # Names of modules that are known to stand in nobody's place
 
 
 def _shadows(name, module):
     """True for a user's module that stands where one of the standard library belongs."""
-    if "." in name or name == "__main__" or _is_genuine(module):
+    if name in _harmless or "." in name or name == "__main__" or _is_genuine(module):
         return False
     places = (os.path.join(_FOLDER, name + ".py"), os.path.join(_FOLDER, name, "__init__.py"))
-    return any(os.path.isfile(place) for place in places)
+    if any([os.path.isfile(place) for place in places]):
+        return True
+    _harmless.add(name)
+    return False
 
 
 class whole_builtins:

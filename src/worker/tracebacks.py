@@ -2,10 +2,7 @@
 
 from .pristine import BUILTINS as __builtins__
 
-import sys
-import types
-
-from .pristine import PACKAGE, stdlib, whole_builtins
+from .pristine import PACKAGE, genuine_imports, stdlib
 
 MOST_FRAMES = 60
 MOST_CHARACTERS = 30000
@@ -21,7 +18,7 @@ def describe_error(error, filename, hint=None):
     """
     name = type(error).__name__
     try:
-        with whole_builtins():
+        with genuine_imports():
             clean(error)
             text = _format(error, filename)
             sentence = hint(error) if hint else None
@@ -95,7 +92,7 @@ def _without_ours(trace):
         if index < start or is_ours(entry.tb_frame):
             changed = True
         elif changed and kept is not entry.tb_next:
-            kept = types.TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+            kept = type(entry)(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
         else:
             kept = entry
     return kept

@@ -69,8 +69,8 @@ def kill_descendants(root, group, limit=2.0):
     _kill(os.killpg, group)
     while True:
         alive = [pid for pid in descendants(root) if _kill(os.kill, pid)]
-        reap(statuses)
-        if not alive or time.monotonic() > end:
+        left = reap(statuses)
+        if not (alive or left) or time.monotonic() > end:
             return statuses
         time.sleep(0.002)
 
@@ -84,12 +84,12 @@ def _kill(kill, pid):
 
 
 def reap(statuses):
-    """Collects the wait statuses of all children that have ended into `statuses`."""
+    """Collects the wait statuses of children that have ended into `statuses`; returns whether any child is left."""
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
-            return
+            return False
         if pid == 0:
-            return
+            return True
         statuses[pid] = status

@@ -1055,7 +1055,7 @@ import sys
 
 from . import sources
 from .compiling import compile_cell, normalise
-from .pristine import BUILTINS, own
+from .pristine import BUILTINS, keep_own, own, whole_builtins
 
 LIMIT = 131072
 _LET_GO = compile("old.clear()", "sys", "exec")
@@ -1084,6 +1084,7 @@ class Session:
         self.limit = LIMIT
         self.loop = None
         self.last_error = None
+        keep_own()
         sources.install()
         sys.displayhook = self._display_value
         sys.breakpointhook = _ignore_breakpoint
@@ -1152,7 +1153,8 @@ class Session:
 
     def _read_file(self, cell):
         scripts = own("scripts")
-        full, source = scripts.read_script(cell.path)
+        with whole_builtins():
+            full, source = scripts.read_script(cell.path)
         cell.source = normalise(source)
         if full.lower().endswith(".ipynb"):
             cell.filename = sources.add_source(cell.source, cell.number)
@@ -1441,7 +1443,17 @@ def waiting_bytes(descriptor):
 from .pristine import BUILTINS as __builtins__
 
 from .compiling import CO_COROUTINE
-from .pristine import stdlib
+from .pristine import stdlib, whole_builtins
+
+
+def _trace_of_cancellation(task):
+    ""
+    try:
+        task.result()
+    except BaseException as error:
+        before_3_11 = type(error.__context__) is type(error)
+        return error.__context__.__traceback__ if before_3_11 else error.__traceback__
+    return None
 
 
 class CellLoop:
@@ -1454,9 +1466,10 @@ class CellLoop:
 
 
 
-        asyncio = stdlib("asyncio")
-        loop = self._ready_loop(asyncio)
-        before = asyncio.all_tasks(loop)
+        with whole_builtins():
+            asyncio = stdlib("asyncio")
+            loop = self._ready_loop(asyncio)
+            before = asyncio.all_tasks(loop)
         task = loop.create_task(self._follow(codes, namespace))
         try:
             loop.run_until_complete(task)
@@ -1514,10 +1527,7 @@ class CellLoop:
         except KeyboardInterrupt:
             return  # Once more, while the tasks were ending
         if cell in tasks and cell.cancelled():
-            try:
-                cell.result()
-            except BaseException as error:
-                interrupt.with_traceback(error.__traceback__)
+            interrupt.with_traceback(_trace_of_cancellation(cell))
 
     def _ready_loop(self, asyncio):
         if self.loop is None or self.loop.is_closed():
@@ -1874,7 +1884,7 @@ _PATHS = [
     if entry == _FOLDER or os.path.basename(entry) == "lib-dynload" or (entry.endswith(".zip") and not os.path.isfile(entry))
 ]
 _BYTECODE = getattr(sys.modules[PACKAGE], "bytecode", None)  # See main.py
-_own = {}
+_own = {}  # Full names and modules of this package
 _genuine = {}
 
 
@@ -1891,8 +1901,13 @@ def own(name):
                 __import__(full)
             finally:
                 sys.pycache_prefix, sys.dont_write_bytecode = usual
-        _own.update([(key, module) for key, module in sys.modules.items() if key.partition(".")[0] == PACKAGE])
+        keep_own()
     return _own[full]
+
+
+def keep_own():
+    ""
+    _own.update([(key, module) for key, module in sys.modules.items() if key.partition(".")[0] == PACKAGE])
 
 
 def stdlib(name):
@@ -1926,27 +1941,42 @@ class _StandardFinder:
 
 
 def _import_genuine(name):
-    shadows = {key: module for key, module in sys.modules.items() if _shadows(key, module)}
-    for key in shadows:
-        del sys.modules[key]
-    finder = _StandardFinder()
-    behind_ours = [str(type(other).__module__).startswith(PACKAGE) for other in sys.meta_path] + [False]
-    sys.meta_path.insert(behind_ours.index(False), finder)
-    try:
-        with whole_builtins():
-            __import__(name)
+    with genuine_imports():
+        __import__(name)
         return sys.modules[name]
-    finally:
-        sys.meta_path.remove(finder)
-        sys.modules.update(shadows)
+
+
+class genuine_imports:
+    ""
+
+    def __enter__(self):
+        self.builtins = whole_builtins()
+        self.builtins.__enter__()
+        self.shadows = {key: module for key, module in list(sys.modules.items()) if _shadows(key, module)}
+        for key in self.shadows:
+            del sys.modules[key]
+        self.finder = _StandardFinder()
+        behind_ours = [str(type(other).__module__).startswith(PACKAGE) for other in sys.meta_path] + [False]
+        sys.meta_path.insert(behind_ours.index(False), self.finder)
+
+    def __exit__(self, *failure):
+        sys.meta_path.remove(self.finder)
+        sys.modules.update(self.shadows)
+        self.builtins.__exit__()
+
+
+_harmless = set()  # Names of modules that are known to stand in nobody's place
 
 
 def _shadows(name, module):
     ""
-    if "." in name or name == "__main__" or _is_genuine(module):
+    if name in _harmless or "." in name or name == "__main__" or _is_genuine(module):
         return False
     places = (os.path.join(_FOLDER, name + ".py"), os.path.join(_FOLDER, name, "__init__.py"))
-    return any(os.path.isfile(place) for place in places)
+    if any([os.path.isfile(place) for place in places]):
+        return True
+    _harmless.add(name)
+    return False
 
 
 class whole_builtins:
@@ -2787,10 +2817,7 @@ def _show(told):
 
 from .pristine import BUILTINS as __builtins__
 
-import sys
-import types
-
-from .pristine import PACKAGE, stdlib, whole_builtins
+from .pristine import PACKAGE, genuine_imports, stdlib
 
 MOST_FRAMES = 60
 MOST_CHARACTERS = 30000
@@ -2806,7 +2833,7 @@ def describe_error(error, filename, hint=None):
 
     name = type(error).__name__
     try:
-        with whole_builtins():
+        with genuine_imports():
             clean(error)
             text = _format(error, filename)
             sentence = hint(error) if hint else None
@@ -2880,7 +2907,7 @@ def _without_ours(trace):
         if index < start or is_ours(entry.tb_frame):
             changed = True
         elif changed and kept is not entry.tb_next:
-            kept = types.TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+            kept = type(entry)(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
         else:
             kept = entry
     return kept
