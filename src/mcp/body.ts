@@ -5,12 +5,10 @@ function refuse(status: number, code: number, message: string): { refusal: Respo
   return { refusal: Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status }) };
 }
 
-function tooLarge(limit: number) {
-  return refuse(
-    413,
-    -32600,
-    `The request body is over the limit of ${limit} bytes; send less, or run the code as a file`,
-  );
+/** The refusal of a body that is over the limit. */
+export function bodyTooLarge(limit: number): Response {
+  const message = `The request body is over the limit of ${limit} bytes; send less, or run the code as a file`;
+  return refuse(413, -32600, message).refusal;
 }
 
 /**
@@ -23,9 +21,9 @@ export async function readJsonRpc(request: Request, limit: number): Promise<Body
   if (type !== "application/json") {
     return refuse(415, -32600, `The content type must be application/json, not ${JSON.stringify(type ?? "")}`);
   }
-  if (Number(request.headers.get("content-length") ?? 0) > limit) return tooLarge(limit);
+  if (Number(request.headers.get("content-length") ?? 0) > limit) return { refusal: bodyTooLarge(limit) };
   const text = await readText(request, limit);
-  if (text === undefined) return tooLarge(limit);
+  if (text === undefined) return { refusal: bodyTooLarge(limit) };
   let message: unknown;
   try {
     message = JSON.parse(text);
