@@ -93,6 +93,7 @@ async function chooseBackend(config: Config, log: Log): Promise<Chosen> {
     env: kernelEnvironment(),
     venvDir: join(dataFolder(process.env), "venv"),
     ...root,
+    ...(config.REPL_CWD === undefined ? {} : { defaultCwd: config.REPL_CWD }),
     ...(config.REPL_MEMORY_MB === 0 ? {} : { memoryMb: config.REPL_MEMORY_MB }),
     warmKernels: config.REPL_WARM_KERNELS,
     ...(sandbox ? { sandbox: sandbox.sandbox } : {}),

@@ -96,6 +96,11 @@ function statusOf(reply: ExecutionReply, reason: StopReason | undefined): BlockS
   return "died";
 }
 
+/** `killed by SIGSEGV` → `was killed by SIGSEGV`; `exited with code 3` stays. */
+export function ending(detail: string): string {
+  return /^(killed|ended|lost)\b/.test(detail) ? `was ${detail}` : detail;
+}
+
 export const HOW_TO_RESTORE = "the next run starts a fresh interpreter, and rerun_code restores them";
 
 function noteOf({ reply, reason, timeout }: CellOutcome, alive: boolean): string | undefined {
@@ -108,7 +113,7 @@ function noteOf({ reply, reason, timeout }: CellOutcome, alive: boolean): string
     return `${why}, but the code did not stop and the interpreter was killed: variables are lost; ${HOW_TO_RESTORE}`;
   }
   const detail = reply.status === "died" ? reply.detail : "ended";
-  return `The interpreter was ${detail}: variables are lost; ${HOW_TO_RESTORE}`;
+  return `The interpreter ${ending(detail)}: variables are lost; ${HOW_TO_RESTORE}`;
 }
 
 function stopped(reason: StopReason | undefined, timeout: number): string {

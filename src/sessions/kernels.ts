@@ -1,6 +1,7 @@
 import type { Kernel, KernelOptions } from "../core/backend.ts";
 import { AppError } from "../core/errors.ts";
 import type { SessionRecord } from "../core/session.ts";
+import { ending } from "./cells.ts";
 import type { ServiceContext } from "./context.ts";
 import type { LiveSession, LiveSessions } from "./live.ts";
 import { createSpend } from "./spend.ts";
@@ -28,7 +29,7 @@ export function createKernels(context: ServiceContext, sessions: LiveSessions): 
       spend?.ended(live, kernel);
       if (live.kernel !== kernel) return;
       live.kernel = undefined;
-      if (live.used) live.lost = `the interpreter was ${detail}`;
+      if (live.used) live.lost = `the interpreter ${ending(detail)}`;
     });
   }
 
