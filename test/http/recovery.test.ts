@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { until } from "../helpers/process.ts";
 import { type ServerProcess, startServer } from "../helpers/server.ts";
 import { blocksOf, listed, sessionOf } from "./check.ts";
 import { connect, createSession, temporaryFolder } from "./processes.ts";
@@ -20,10 +21,9 @@ describe("a server that was killed and started again on the same folder", { conc
     await session.run("x = 41");
     let started = "";
     const code = "import time\nprint('started', flush=True)\nif 'once' not in globals(): time.sleep(300)";
-    const cut = session.run(code, {}, { onProgress: (message) => (started = message) }).catch(() => "cut");
-    while (!started.includes("started")) await pause(20);
+    session.run(code, {}, { onProgress: (message) => (started = message) }).catch(() => "never answered");
+    await until(() => started.includes("started"), "the code to run");
     await first.stop("SIGKILL");
-    assert.equal(await cut, "cut");
 
     const second = await startOn(folder);
     context.after(() => second.stop());
