@@ -14,7 +14,9 @@ export function encodeBase64(data: Uint8Array): string {
 export function decodeBase64(text: string): Uint8Array | undefined {
   try {
     const binary = atob(text);
-    return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+    const data = new Uint8Array(binary.length);
+    for (let at = 0; at < data.length; at++) data[at] = binary.charCodeAt(at);
+    return data;
   } catch {
     return undefined;
   }
