@@ -35,7 +35,7 @@ class CellLoop:
             loop.run_until_complete(task)
         except KeyboardInterrupt as interrupt:
             self._cancel(loop, asyncio.all_tasks(loop) - before, task, interrupt)
-            raise
+            raise interrupt
         finally:
             self._keep_context()
 
