@@ -5,7 +5,7 @@ import { checkHost, checkOrigin, type NetworkOptions, networkOptions } from "./a
 import type { Principal } from "./auth/principal.ts";
 import { applyCors, applySecurityHeaders, corsPreflight } from "./auth/response-headers.ts";
 import type { Config } from "./config.ts";
-import { RateLimiter, tooManyRequests } from "./limits/rate-limit.ts";
+import { OwnerLimits } from "./limits/owner-limits.ts";
 import { type Access, createMcpEndpoint } from "./mcp/endpoint.ts";
 import type { SessionMemory } from "./mcp/legacy.ts";
 import { createServerFactory, type RequestIdentity } from "./mcp/server.ts";
@@ -46,15 +46,22 @@ export type App = {
 
 const KEEP_ALIVE_MS = 15_000;
 
+/** What is known of a request on its way through the app. */
+type RequestContext = PageBindings["Bindings"] & {
+  readonly requestId: string;
+  /** Once it is known. */
+  owner: string | undefined;
+};
+
 /** The whole HTTP surface: guards, authentication, then MCP. */
 export function createApp(dependencies: AppDependencies): App {
   const { config, log } = dependencies;
   const network = networkOf(dependencies);
   const authenticator = createAuthenticator(config.auth, dependencies.authDependencies);
   const identify = dependencies.identify ?? ((request) => authenticator.authenticate(request));
-  const limiter = rateLimiterOf(config);
+  const limits = ownerLimitsOf(config);
   const endpoint = createMcpEndpoint({
-    factory: dependencies.factory ?? createServerFactory(dependencies),
+    factory: dependencies.factory ?? createServerFactory({ ...dependencies, logCode: config.REPL_LOG === "debug" }),
     maxBodyBytes: config.REPL_MAX_BODY_BYTES,
     keepAliveMs: dependencies.keepAliveMs ?? KEEP_ALIVE_MS,
     responseMode: dependencies.responseMode ?? "auto",
@@ -64,22 +71,24 @@ export function createApp(dependencies: AppDependencies): App {
     ...(dependencies.mcpSessions ? { memory: dependencies.mcpSessions } : {}),
   });
 
-  const app = new Hono<PageBindings>({ strict: false });
+  const app = new Hono<{ Bindings: RequestContext }>({ strict: false });
   app.get("/healthz", () => Response.json({ status: "ok", version: VERSION }));
   app.get("/.well-known/*", ({ req }) => authenticator.metadata(req.raw) ?? notFound());
 
   type Serve = (request: Request, access: Access) => Promise<Response>;
-  const guarded = (serve: Serve) => async (request: Request, defer: PageBindings["Bindings"]["defer"]) => {
+  const guarded = (serve: Serve) => async (request: Request, context: RequestContext) => {
     const principal = await identify(request);
     if (principal instanceof Response) return principal;
-    const refused = tooOften(limiter, principal.owner);
-    if (refused) return refused;
+    const { owner, scopes } = principal;
+    context.owner = owner;
     const path = new URL(request.url).pathname;
-    return serve(request, {
-      authInfo: authInfoOf(principal, defer),
-      scopes: principal.scopes,
+    const access: Access = {
+      authInfo: authInfoOf(principal, context),
+      scopes,
       insufficientScope: (scope) => authenticator.insufficientScope(path, scope),
-    });
+      count: (further) => limits.count(owner, further),
+    };
+    return limits.count(owner) ?? limits.whileOpen(owner, () => serve(request, access));
   };
   const routes = [
     [["GET", "POST", "DELETE"], "/mcp", guarded(endpoint.mcp)],
@@ -87,21 +96,24 @@ export function createApp(dependencies: AppDependencies): App {
     [["POST"], "/messages", guarded(endpoint.messages)],
   ] as const;
   for (const [methods, path, serve] of routes) {
-    app.on([...methods], path, ({ req, env }) => serve(req.raw, env?.defer));
+    app.on([...methods], path, ({ req, env }) => serve(req.raw, env));
     app.all(path, () => methodNotAllowed(methods));
   }
-  app.route("/", pagesOf(dependencies, authenticator, network, limiter));
+  app.route("/", pagesOf(dependencies, authenticator, network, limits));
   app.notFound(() => notFound());
-  app.onError((error) => {
-    log("request failed", { error: error.stack ?? error.message });
+  app.onError((error, { env }) => {
+    log("request failed", { request: env.requestId, error: error.stack ?? error.message });
     return Response.json({ error: "The server failed on this request; its log has the cause" }, { status: 500 });
   });
 
   return {
     async fetch(request, defer) {
+      const context: RequestContext = { defer, requestId: crypto.randomUUID(), owner: undefined };
       const refused = checkHost(request, network) ?? checkOrigin(request, network) ?? corsPreflight(request, network);
-      const response = refused ?? (await app.fetch(request, { defer }));
-      return withHeaders(response, request, network);
+      const response = withHeaders(refused ?? (await app.fetch(request, context)), request, network);
+      response.headers.set("X-Request-Id", context.requestId);
+      if (REFUSALS.has(response.status)) log("refused", refusalOf(request, response, context));
+      return response;
     },
     close: () => endpoint.close(),
   };
@@ -111,31 +123,38 @@ function pagesOf(
   { config, service, visit, log }: AppDependencies,
   authenticator: Authenticator,
   network: NetworkOptions,
-  limiter: RateLimiter | undefined,
+  limits: OwnerLimits,
 ): Hono<PageBindings> {
   const gate = createGate({ authenticator, network, sealKey: config.REPL_SEAL_KEY });
-  const limit = (owner: string): Response | undefined => tooOften(limiter, owner);
   return createPages({
     service,
     gate,
     admit: visit ?? gate.admit,
-    limit,
+    limit: (owner) => limits.count(owner),
     maxFormBytes: config.REPL_MAX_BODY_BYTES,
     log,
   });
 }
 
-/** Requests that strangers with a token may make per minute when the settings do not say. */
+/** What strangers with a token may do when the settings do not say; without authentication there are no strangers. */
 const RATE_PER_MINUTE = 600;
+const OPEN_REQUESTS = 500;
 
-function rateLimiterOf(config: Config): RateLimiter | undefined {
-  const perMinute = config.REPL_RATE_PER_MINUTE ?? (config.auth.mode === "none" ? 0 : RATE_PER_MINUTE);
-  return perMinute > 0 ? new RateLimiter({ perMinute }) : undefined;
+function ownerLimitsOf({ auth, REPL_RATE_PER_MINUTE, REPL_MAX_OPEN_REQUESTS }: Config): OwnerLimits {
+  const strangers = auth.mode !== "none";
+  return new OwnerLimits({
+    perMinute: REPL_RATE_PER_MINUTE ?? (strangers ? RATE_PER_MINUTE : 0),
+    open: REPL_MAX_OPEN_REQUESTS ?? (strangers ? OPEN_REQUESTS : 0),
+  });
 }
 
-function tooOften(limiter: RateLimiter | undefined, owner: string): Response | undefined {
-  const wait = limiter?.take(owner) ?? 0;
-  return limiter && wait > 0 ? tooManyRequests(wait, limiter.perMinute) : undefined;
+/** Answers to who may not come in, or not so often: an operator wants to see them. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 413, 429]);
+const MAX_PATH = 200;
+
+/** The query is left out: some put tokens there. */
+function refusalOf({ method, url }: Request, { status }: Response, { requestId, owner }: RequestContext) {
+  return { request: requestId, owner, method, path: new URL(url).pathname.slice(0, MAX_PATH), status };
 }
 
 function networkOf({ config, bind }: AppDependencies): NetworkOptions {
@@ -148,9 +167,10 @@ function networkOf({ config, bind }: AppDependencies): NetworkOptions {
   });
 }
 
-function authInfoOf(principal: Principal, defer: PageBindings["Bindings"]["defer"]): Access["authInfo"] {
+function authInfoOf(principal: Principal, { defer, requestId }: RequestContext): Access["authInfo"] {
+  const name = principal.owner === "local" ? {} : { name: principal.name };
   const identity: RequestIdentity = {
-    caller: { owner: principal.owner, ...(principal.owner === "local" ? {} : { name: principal.name }) },
+    caller: { owner: principal.owner, ...name, request: requestId },
     scopes: principal.scopes,
     ...(defer ? { defer } : {}),
   };

@@ -63,6 +63,7 @@ const settings = z.object({
   REPL_MAX_BLOCKS: whole(100_000, 1),
   REPL_MAX_HISTORY_MB: whole(1024, 1),
   REPL_RATE_PER_MINUTE: number().optional(),
+  REPL_MAX_OPEN_REQUESTS: number().optional(),
   REPL_SANDBOX_MINUTES_PER_DAY: whole(0),
   REPL_ALLOWED_HOSTS: names,
   REPL_ALLOWED_ORIGINS: names,

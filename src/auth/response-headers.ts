@@ -14,7 +14,7 @@ const REQUEST_HEADERS = [
   "mcp-name",
 ].join(", ");
 
-const EXPOSED_HEADERS = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After";
+const EXPOSED_HEADERS = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After, X-Request-Id";
 
 const PARAMETER = /^mcp-param-[a-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
 const MAX_PARAMETERS = 64;

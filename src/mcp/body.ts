@@ -51,7 +51,11 @@ export async function readText(request: Request, limit: number): Promise<string 
   return parts.join("") + decoder.decode();
 }
 
-function isJsonRpc(message: unknown): boolean {
-  if (Array.isArray(message)) return message.length > 0 && message.every(isJsonRpc);
+/** A message, or a batch of them; batches in batches are none, however deep. */
+function isJsonRpc(body: unknown): boolean {
+  return Array.isArray(body) ? body.length > 0 && body.every(isMessage) : isMessage(body);
+}
+
+function isMessage(message: unknown): boolean {
   return typeof message === "object" && message !== null && "jsonrpc" in message && message.jsonrpc === "2.0";
 }

@@ -32,6 +32,8 @@ export type Access = {
   readonly authInfo: AuthInfo;
   readonly scopes: readonly Scope[];
   readonly insufficientScope: (scope: Scope) => Response;
+  /** Counts messages beyond the first of a body as requests; returns the refusal when they are too many. */
+  readonly count: (further: number) => Response | undefined;
 };
 
 /** The MCP surface of the server: one endpoint for all revisions, and the two of HTTP+SSE. */
@@ -55,6 +57,8 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
       const body = await readJsonRpc(request, maxBodyBytes);
       if ("refusal" in body) return body.refusal;
       const given = { parsedBody: body.message, authInfo };
+      const refused = Array.isArray(body.message) ? access.count(body.message.length - 1) : undefined;
+      if (refused) return refused;
       const missing = missingScope(body.message, access.scopes);
       if (missing) return access.insufficientScope(missing);
       const isLegacy = await isLegacyRequest(request, body.message);

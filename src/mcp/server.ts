@@ -12,6 +12,7 @@ import { AppError, toAppError } from "../core/errors.ts";
 import type { Caller } from "../sessions/context.ts";
 import type { SessionService } from "../sessions/service.ts";
 import { VERSION } from "../version.ts";
+import { auditCall, type Call, logCause } from "./audit.ts";
 import { TOOL_LIST, TOOLS_BY_NAME } from "./registry.ts";
 import { listResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts";
 import { errorReply, type ReplySettings, type Tool, type ToolContext } from "./tool.ts";
@@ -46,6 +47,8 @@ export type McpDependencies = {
   readonly service: SessionService;
   readonly settings: ReplySettings;
   readonly log: (event: string, detail?: Readonly<Record<string, unknown>>) => void;
+  /** Put the code that runs into the log, for finding faults. */
+  readonly logCode?: boolean;
   /** Who calls where a connection brings no identity, as on stdio; over HTTP there is none, and such a call fails. */
   readonly everyone?: RequestIdentity;
 };
@@ -57,7 +60,8 @@ export type McpDependencies = {
 export function createServerFactory(dependencies: McpDependencies): McpServerFactory {
   return ({ authInfo }) => {
     // Asked for each request: within a connection the caller's token, its scopes and `defer` change.
-    const who = ({ http }: ServerContext): RequestIdentity => identityOf(http?.authInfo ?? authInfo, dependencies.everyone);
+    const who = ({ http }: ServerContext): RequestIdentity =>
+      identityOf(http?.authInfo ?? authInfo, dependencies.everyone);
     const { service } = dependencies;
     const server = new Server(SERVER_INFO, {
       capabilities: CAPABILITIES,
@@ -90,15 +94,16 @@ export function identityOf(authInfo: AuthInfo | undefined, everyone?: RequestIde
 }
 
 async function callTool(
-  { service, settings, log }: McpDependencies,
+  { service, settings, log, logCode = false }: McpDependencies,
   { caller, scopes }: RequestIdentity,
   name: string,
   args: unknown,
   context: ServerContext,
 ): Promise<CallToolResult> {
-  const started = performance.now();
+  const call: Call = { caller, tool: name, args, startedAt: performance.now() };
   const tool = TOOLS_BY_NAME.get(name);
   if (!tool) {
+    auditCall(log, call, "unknown tool", logCode);
     const known = [...TOOLS_BY_NAME.keys()].join(", ");
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool ${name}; the tools are ${known}`);
   }
@@ -111,20 +116,10 @@ async function callTool(
     progress: progressOf(context),
   }).catch((error: unknown) => {
     const told = toAppError(error);
-    if (told.code === "INTERNAL") log("call failed", { tool: name, error: describe(error) });
+    logCause(log, call, told, error);
     return errorReply(told);
   });
-  const session = (args as Record<string, unknown> | undefined)?.session_id;
-  const { code, status = "ok" } = (reply.structuredContent ?? {}) as { code?: string; status?: string };
-  const outcome = code ?? status;
-  log("call", {
-    owner: caller.owner,
-    by: caller.name,
-    tool: name,
-    session,
-    outcome,
-    ms: round(performance.now() - started),
-  });
+  auditCall(log, call, reply, logCode);
   return reply;
 }
 
@@ -138,14 +133,6 @@ async function answer(
     throw new AppError("FORBIDDEN", `${tool.name} needs the scope ${tool.scope}, which your token lacks`);
   }
   return tool.call(args, context);
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-function round(ms: number): number {
-  return Math.round(ms * 100) / 100;
 }
 
 /** Sends `notifications/progress` for clients that gave a token; a client that is gone is no error. */

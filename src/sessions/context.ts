@@ -41,7 +41,12 @@ export type ServiceContext = {
 };
 
 /** Who calls: `owner` keys the data; `name` is the token's, recorded with each block. */
-export type Caller = { readonly owner: string; readonly name?: string };
+export type Caller = {
+  readonly owner: string;
+  readonly name?: string;
+  /** Id of the HTTP request, for the log. */
+  readonly request?: string;
+};
 
 /** Why a cell was told to stop; the `reason` of its AbortSignal. */
 export type StopReason = "timeout" | "cancelled" | "reset" | "deleted" | "shutdown";

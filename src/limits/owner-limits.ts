@@ -1,0 +1,82 @@
+import { RateLimiter, tooManyRequests } from "./rate-limit.ts";
+import { Slots } from "./slots.ts";
+
+export type OwnerLimitsOptions = {
+  /** Requests of an owner per minute; 0: any number. */
+  readonly perMinute: number;
+  /** Requests of an owner that may be open at once, streams among them; 0: any number. */
+  readonly open: number;
+};
+
+/** A client that has too many requests open is told to come back after this many seconds. */
+const RETRY_SECONDS = 1;
+
+/** What one owner may ask of the server, so that no owner can keep it from the others. */
+export class OwnerLimits {
+  readonly #rate: RateLimiter | undefined;
+  readonly #slots: Slots | undefined;
+
+  constructor({ perMinute, open }: OwnerLimitsOptions) {
+    this.#rate = perMinute > 0 ? new RateLimiter({ perMinute }) : undefined;
+    this.#slots = open > 0 ? new Slots({ perOwner: open, total: Number.POSITIVE_INFINITY }) : undefined;
+  }
+
+  /** Counts requests. @returns The refusal to send when they are more than the owner may make. */
+  count(owner: string, requests = 1): Response | undefined {
+    const rate = this.#rate;
+    for (let counted = 0; rate && counted < requests; counted += 1) {
+      const wait = rate.take(owner);
+      if (wait > 0) return tooManyRequests(wait, rate.perMinute);
+    }
+    return undefined;
+  }
+
+  /** Serves while the owner has a place for one more open request, which it holds until the response was read. */
+  async whileOpen(owner: string, serve: () => Promise<Response>): Promise<Response> {
+    if (!this.#slots) return serve();
+    const place = this.#slots.acquire(owner);
+    if (!place.ok) return tooManyOpen(this.#slots.limits.perOwner);
+    try {
+      return onEnd(await serve(), place.release);
+    } catch (error) {
+      place.release();
+      throw error;
+    }
+  }
+}
+
+/** Calls `notice` when a stream has ended or its reader has left; at once for any other response. */
+function onEnd(response: Response, notice: () => void): Response {
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+  const reader = isStream ? response.body?.getReader() : undefined;
+  if (!reader) {
+    notice();
+    return response;
+  }
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          notice();
+          throw error;
+        });
+        if (!done) return controller.enqueue(value);
+        notice();
+        controller.close();
+      },
+      async cancel(reason) {
+        notice();
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, response);
+}
+
+function tooManyOpen(open: number): Response {
+  const message = `More than ${open} requests are open at once; wait for their replies or close streams`;
+  const body = { jsonrpc: "2.0", error: { code: -32000, message }, id: null };
+  const headers = { "Retry-After": String(RETRY_SECONDS), "Cache-Control": "no-store" };
+  return Response.json(body, { status: 429, headers });
+}
