@@ -11,7 +11,13 @@ export async function serveOverStdio(config: Config): Promise<void> {
   const log = createLog(config.REPL_LOG, (line) => process.stderr.write(line));
   const { service, python, history, close } = await compose(config, log);
   log("start", { transport: "stdio", python, history });
-  const factory = createServerFactory({ service, settings: replySettingsOf(config), log, everyone: LOCAL });
+  const factory = createServerFactory({
+    service,
+    settings: replySettingsOf(config),
+    log,
+    everyone: LOCAL,
+    logCode: config.REPL_LOG === "debug",
+  });
   const handle = serveStdio(factory, { onerror: (error) => log("protocol", { error: error.message }) });
   const stop = onSignals(async () => {
     await close(0);

@@ -7,7 +7,7 @@ const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"] as const;
 const MAX_REMEMBERED = 64;
 
 export type NetworkOptions = {
-  /** Host names that may be asked for, lower case and without port; undefined: any. */
+  /** Host names that may be asked for, lower case and without port; undefined: all. */
   readonly hosts: ReadonlySet<string> | undefined;
   /** Origins of web pages that may call, such as `https://app.example.com`. */
   readonly origins: ReadonlySet<string>;

@@ -2,9 +2,9 @@ import { RateLimiter, tooManyRequests } from "./rate-limit.ts";
 import { Slots } from "./slots.ts";
 
 export type OwnerLimitsOptions = {
-  /** Requests of an owner per minute; 0: any number. */
+  /** Requests of an owner per minute; 0: no limit. */
   readonly perMinute: number;
-  /** Requests of an owner that may be open at once, streams among them; 0: any number. */
+  /** Requests of an owner that may be open at once, streams among them; 0: no limit. */
   readonly open: number;
 };
 

@@ -9,8 +9,9 @@ import {
 import { identityOf } from "./server.ts";
 import { onCancel } from "./streams.ts";
 
-/** Sessions beyond this end the one that was unused for longest. */
+/** Sessions beyond this end the one that was unused for longest: the owner's own, before another's. */
 const MAX_SESSIONS = 1000;
+const MAX_PER_OWNER = 200;
 /** A session nobody has used for this long ends. */
 const IDLE_MS = 60 * 60 * 1000;
 
@@ -57,9 +58,10 @@ export function createLegacySessions(factory: McpServerFactory, options: LegacyO
 
   /** @param revived Id of a session that is made again. */
   async function open(request: Request, { parsedBody, authInfo }: LegacyRequest, revived?: string): Promise<Response> {
-    prune();
+    const { owner } = identityOf(authInfo).caller;
+    prune(owner);
     const session: LegacySession = {
-      owner: identityOf(authInfo).caller.owner,
+      owner,
       usedAt: options.now(),
       transport: new WebStandardStreamableHTTPServerTransport({
         sessionIdGenerator: () => revived ?? crypto.randomUUID(),
@@ -80,13 +82,19 @@ export function createLegacySessions(factory: McpServerFactory, options: LegacyO
   }
 
   /** Map order is use order: the least recently used come first. */
-  function prune(): void {
-    for (const [id, session] of sessions) {
-      const idle = options.now() - session.usedAt > IDLE_MS;
-      if (!idle && sessions.size < MAX_SESSIONS) return;
+  function prune(owner: string): void {
+    const end = ([id, session]: readonly [string, LegacySession]): void => {
       sessions.delete(id);
       session.transport.close().catch(options.onerror);
+    };
+    for (const entry of sessions) {
+      if (options.now() - entry[1].usedAt <= IDLE_MS) break;
+      end(entry);
     }
+    const [oldest] = sessions;
+    const own = [...sessions].filter(([, session]) => session.owner === owner);
+    if (own[0] && own.length >= MAX_PER_OWNER) end(own[0]);
+    else if (oldest && sessions.size >= MAX_SESSIONS) end(oldest);
   }
 
   /** Makes a session again that an earlier process had, by the message that opened it. */

@@ -7,8 +7,9 @@ import {
 } from "@modelcontextprotocol/server";
 import { identityOf } from "./server.ts";
 
-/** Open streams beyond this are refused. */
+/** Open streams beyond this are refused; no owner may take them all. */
 const MAX_STREAMS = 1000;
+const MAX_PER_OWNER = 200;
 
 /**
  * The HTTP+SSE transport of revision 2024-11-05: `GET /sse` opens the stream of one session and names the address that
@@ -27,10 +28,14 @@ export function createSseEndpoint(factory: McpServerFactory, options: { readonly
   const transports = new Map<string, SseTransport>();
   return {
     async open(_request, authInfo) {
-      if (transports.size >= MAX_STREAMS) return refusal(503, "Too many open streams; close one or try again later");
+      const { owner } = identityOf(authInfo).caller;
+      const own = [...transports.values()].filter((transport) => transport.owner === owner);
+      if (own.length >= MAX_PER_OWNER || transports.size >= MAX_STREAMS) {
+        return refusal(503, "Too many open streams; close one or try again later");
+      }
       const id = crypto.randomUUID();
       const stream = createEventStream(options.keepAliveMs, () => void transport.close());
-      const transport = createTransport(id, identityOf(authInfo).caller.owner, stream, () => transports.delete(id));
+      const transport = createTransport(id, owner, stream, () => transports.delete(id));
       transports.set(id, transport);
       const server = await factory({ era: "legacy", ...(authInfo ? { authInfo } : {}) });
       await server.connect(transport);
