@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type ControlOptions, serveControl } from "./control.ts";
@@ -56,7 +57,11 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
     domain: options.domain ?? null,
     pageLimit: options.pageLimit ?? 100,
   };
-  const registry = { sandboxes, create: (spec: SandboxSpec) => createSandbox(sandboxes, spec, options) };
+  const kernel = resolved(options.kernel ?? { python: process.env.STAND_IN_PYTHON ?? "python3", ipython: false });
+  const registry = {
+    sandboxes,
+    create: (spec: SandboxSpec) => createSandbox(sandboxes, spec, { ...options, kernel }),
+  };
   const reset = () => {
     for (const sandbox of [...sandboxes.values()]) sandbox.kill();
     faults.clear();
@@ -96,13 +101,19 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
   };
 }
 
+/** The executable itself: a name on PATH may be a slow script. */
+function resolved({ python, ipython }: KernelCommand): KernelCommand {
+  const found = execFileSync(python, ["-c", "import sys; print(sys.executable)"], { encoding: "utf8" });
+  return { python: found.trim(), ipython };
+}
+
 async function createSandbox(
   sandboxes: Map<string, Sandbox>,
   spec: SandboxSpec,
-  options: StandInOptions,
+  options: StandInOptions & { readonly kernel: KernelCommand },
 ): Promise<Sandbox> {
   const sandbox = new Sandbox(spec, {
-    kernel: options.kernel ?? { python: process.env.STAND_IN_PYTHON ?? "python3", ipython: false },
+    kernel: options.kernel,
     restartDelayMs: options.restartDelayMs ?? 300,
     keepaliveMs: options.keepaliveMs ?? 5_000,
     interruptOnDisconnect: options.interruptOnDisconnect ?? true,

@@ -1475,7 +1475,7 @@ class CellLoop:
             loop.run_until_complete(task)
         except KeyboardInterrupt as interrupt:
             self._cancel(loop, asyncio.all_tasks(loop) - before, task, interrupt)
-            raise
+            raise interrupt
         finally:
             self._keep_context()
 
@@ -2188,6 +2188,7 @@ import re
 import subprocess
 import sys
 import time
+import warnings
 
 from . import libraries, pristine
 from .capture import Streams
@@ -2425,6 +2426,7 @@ def prepare(kernel, settings):
     kernel.streams.install()
     kernel.recorder.start_ticker()
     kernel.prepare_libraries()
+    warnings.filterwarnings("ignore", r"This process \\(pid=\\d+\\) is multi-threaded", DeprecationWarning)  # by our threads
     if failed:
         kernel.streams.printed("stderr", failed)
     return {

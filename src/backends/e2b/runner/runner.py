@@ -17,6 +17,7 @@ import re
 import subprocess
 import sys
 import time
+import warnings
 
 from . import libraries, pristine
 from .capture import Streams
@@ -254,6 +255,7 @@ def prepare(kernel, settings):
     kernel.streams.install()
     kernel.recorder.start_ticker()
     kernel.prepare_libraries()
+    warnings.filterwarnings("ignore", r"This process \(pid=\d+\) is multi-threaded", DeprecationWarning)  # by our threads
     if failed:
         kernel.streams.printed("stderr", failed)
     return {
