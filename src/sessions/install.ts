@@ -1,8 +1,7 @@
-import type { InstallReply } from "../core/backend.ts";
+import type { InstallReply, Kernel } from "../core/backend.ts";
 import { AppError } from "../core/errors.ts";
 import { parseRequirements } from "../core/requirement.ts";
 import type { Caller, ServiceContext } from "./context.ts";
-import type { Kernels } from "./kernels.ts";
 import type { LiveSessions } from "./live.ts";
 import { checkSessionId } from "./manage.ts";
 import { requireSession } from "./run.ts";
@@ -16,13 +15,16 @@ export type InstallRequest = {
 
 export type InstallResult = InstallReply & { readonly requirements: readonly string[] };
 
+/** Finds or starts the kernel of a session. */
+export type KernelFor = (caller: Caller, id: string, signal: AbortSignal) => Promise<Kernel>;
+
 /**
  * Installs for the owner: once where kernels share an environment, else in the named session's kernel and then in the
  * owner's other live ones. Later kernels get it through the owner's list of packages.
  */
 export async function installPackages(
   context: ServiceContext,
-  kernels: Kernels,
+  kernelFor: KernelFor,
   sessions: LiveSessions,
   caller: Caller,
   request: InstallRequest,
@@ -32,9 +34,8 @@ export async function installPackages(
   if (request.session !== undefined) await requireSession(context, caller.owner, checkSessionId(request.session));
   if (context.backend.install) return { ...(await context.backend.install(requirements, options)), requirements };
   const id = request.session ?? (await anySession(context, caller));
-  const record = await requireSession(context, caller.owner, id);
+  const kernel = await kernelFor(caller, id, request.signal);
   const live = sessions.get(caller.owner, id);
-  const { kernel } = await kernels.acquire(live, record);
   const reply = await kernel.install(requirements, options);
   await context.store.addPackages(caller.owner, requirements);
   const others = [...sessions.all()].filter((other) => other.owner === caller.owner && other !== live && other.kernel);

@@ -12,6 +12,8 @@ export type Acquired = { readonly kernel: Kernel; readonly epoch: number; readon
 export type Kernels = {
   /** The session's kernel: the live one, the one found again by its ref, or a fresh one. */
   acquire(live: LiveSession, record: SessionRecord): Promise<Acquired>;
+  /** As `acquire`, but undefined in place of a fresh one. */
+  find(live: LiveSession, record: SessionRecord): Promise<Acquired | undefined>;
   /** Ends the kernel of the session, wherever it lives; the next run starts a fresh one without a word about it. */
   drop(live: LiveSession, record: SessionRecord | undefined): Promise<void>;
   /** Ends what this process started. */
@@ -87,19 +89,36 @@ export function createKernels(context: ServiceContext, sessions: LiveSessions): 
     return { kernel: live.kernel, epoch: live.epoch, lost };
   }
 
+  /** Another process has replaced or reset the kernel that this one knew: it has ended that one, and told why. */
+  function leaveOvertaken(live: LiveSession, record: SessionRecord): void {
+    const { kernel } = live;
+    const overtaken = record.epoch > live.epoch || (record.epoch === live.epoch && record.kernelRef === null);
+    if (!backend.supports.attach || !overtaken) return;
+    Object.assign(live, { kernel: undefined, lost: undefined, used: false });
+    if (kernel) spend?.ended(live, kernel);
+  }
+
+  /** Resolves to undefined when the session has no kernel; `live.lost` then says why its variables are gone. */
+  async function find(live: LiveSession, record: SessionRecord): Promise<Acquired | undefined> {
+    if (spend) await spend.check(live.owner);
+    watchIdle(live);
+    leaveOvertaken(live, record);
+    if (live.kernel) return acquired(live, live.lost ?? record.lost ?? undefined);
+    // A kernel of another process: one of this process that is gone has left its reason, or was told already.
+    if (live.lost || !record.kernelRef || live.epoch >= record.epoch || live.starting) return undefined;
+    if (await attach(live, record)) return acquired(live, record.lost ?? undefined);
+    live.lost = backend.supports.attach ? "the sandbox expired or was ended" : "the server was restarted";
+    return undefined;
+  }
+
   return {
+    find,
     async acquire(live, record) {
-      if (spend) await spend.check(live.owner);
-      watchIdle(live);
-      if (live.kernel) return acquired(live, undefined);
-      let lost = live.lost;
-      // A kernel of an earlier process: one of this process that is gone has left its reason, or was told already.
-      if (!lost && record.kernelRef && live.epoch < record.epoch && !live.starting) {
-        if (await attach(live, record)) return acquired(live, undefined);
-        lost = backend.supports.attach ? "the sandbox expired or was ended" : "the server was restarted";
-      }
+      const found = await find(live, record);
+      if (found) return found;
+      const lost = live.lost ?? record.lost ?? undefined;
       await start(live, record);
-      return acquired(live, lost ?? record.lost ?? undefined);
+      return acquired(live, lost);
     },
     async drop(live, record) {
       clearTimeout(timers.get(live));

@@ -66,6 +66,12 @@ export function createLiveSessions(maxQueue: number, now: () => number): LiveSes
   };
 }
 
+/** The kernel is gone and its reply has said so; one that took its place meanwhile, after a reset, is not touched. */
+export function forgetKernel(live: LiveSession, kernel: Kernel): void {
+  if (live.kernel !== undefined && live.kernel !== kernel) return;
+  Object.assign(live, { kernel: undefined, lost: undefined, used: false });
+}
+
 const EMPTY = {
   kernel: undefined,
   starting: undefined,

@@ -4,7 +4,7 @@ import { countBlocks, sequencesOf } from "../store/ranges.ts";
 import type { Caller, ServiceContext } from "./context.ts";
 import type { Kernels } from "./kernels.ts";
 import type { LiveSession, LiveSessions } from "./live.ts";
-import { notFound, requireSession } from "./run.ts";
+import { notFound, rememberKernel, requireSession } from "./run.ts";
 
 export type SessionInfo = {
   readonly session_id: string;
@@ -64,7 +64,8 @@ export async function createSession(
     return record;
   }
   try {
-    await started;
+    const acquired = await started;
+    if (context.backend.supports.attach) await rememberKernel(context, live, acquired);
     return record;
   } catch (error) {
     sessions.forget(live);

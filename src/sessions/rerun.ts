@@ -5,7 +5,7 @@ import { countBlocks, sequencesOf } from "../store/ranges.ts";
 import type { CellOptions } from "./cells.ts";
 import type { Caller, ServiceContext } from "./context.ts";
 import type { Kernels } from "./kernels.ts";
-import type { LiveSession } from "./live.ts";
+import { forgetKernel, type LiveSession } from "./live.ts";
 import { replayBlock, sameOutput } from "./replay.ts";
 import { requireSession, settle } from "./run.ts";
 
@@ -36,7 +36,7 @@ export async function rerunBlocks(
   const [from, to] = sliceIndices(length, options.start, options.end);
   if (from === to) throw emptySlice(length);
   await kernels.drop(live, record);
-  const fresh = await renew(context, kernels, live, { ...record, kernelRef: null, lost: null });
+  let acquired = await renew(context, kernels, live, { ...record, kernelRef: null, lost: null });
   const sequences = sequencesOf(record, from, to);
   const blocks = await context.store.readBlocks(live.owner, live.id, sequences);
   const entries: RerunEntry[] = [];
@@ -44,13 +44,23 @@ export async function rerunBlocks(
   for (const [offset, before] of blocks.entries()) {
     if (!before) continue;
     if (options.signal.aborted || live.deleted) break;
-    const acquired = alive ? fresh : await kernels.acquire(live, { ...record, kernelRef: null });
+    if (!alive) acquired = await renew(context, kernels, live, { ...record, kernelRef: null, lost: null });
     const index = from + offset;
-    const { block } = await replayBlock(context, live, acquired.kernel, acquired.epoch, before, index + 1, options);
+    const { block, outcome } = await replayBlock(
+      context,
+      live,
+      acquired.kernel,
+      acquired.epoch,
+      before,
+      index + 1,
+      options,
+    );
     alive = block.state === "kept";
-    if (!alive) Object.assign(live, { kernel: undefined, lost: undefined, used: false });
+    if (!alive) forgetKernel(live, acquired.kernel);
     if (!live.deleted) await context.store.writeBlock(live.owner, live.id, block);
     entries.push({ block, index, same: sameOutput(before, block) });
+    // Who reset or deleted the session wants nothing more of it to run.
+    if (outcome.reason === "reset" || outcome.reason === "deleted") break;
     if (options.stopOnError && block.status !== "ok") break;
   }
   return { entries, notRun: to - from - entries.length, kernelAlive: alive };

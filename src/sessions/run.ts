@@ -4,7 +4,7 @@ import { appendRange, countBlocks } from "../store/ranges.ts";
 import { type CellOptions, completeBlock, executeCell } from "./cells.ts";
 import type { Caller, ServiceContext } from "./context.ts";
 import type { Acquired, Kernels } from "./kernels.ts";
-import type { LiveSession } from "./live.ts";
+import { forgetKernel, type LiveSession } from "./live.ts";
 import { countBelow, withoutSequences } from "./positions.ts";
 import { restoreByReplay } from "./replay.ts";
 
@@ -26,6 +26,7 @@ export async function runBlock(
   const record = await settle(context, live, await requireSession(context, caller.owner, live.id));
   requireRoom(context, record);
   const acquired = await kernels.acquire(live, record);
+  live.lost = undefined; // This run tells it.
   const restored = acquired.lost ? await restoreByReplay(context, live, acquired, record, options) : undefined;
   const block = pendingBlock(record, spec, caller, acquired, context.now());
   const number = countBlocks(record) + 1;
@@ -40,9 +41,17 @@ export async function runBlock(
     throw error;
   });
   const completed = withNote(completeBlock(block, outcome), restored ?? lostNote(acquired.lost));
-  if (completed.state === "lost") Object.assign(live, { kernel: undefined, lost: undefined, used: false });
+  if (completed.state === "lost") forgetKernel(live, acquired.kernel);
   const saved = (await begun) && (await save(context, live, completed));
   return { block: completed, index: await indexOf(context, live, completed, number - 1), unsaved: !saved };
+}
+
+/** Stores which kernel the session has, for one that was started for something else than a run. */
+export async function rememberKernel(context: ServiceContext, live: LiveSession, acquired: Acquired): Promise<void> {
+  const { epoch, kernel, lost = null } = acquired;
+  await context.store.updateSession(live.owner, live.id, (record) =>
+    record.epoch >= epoch ? record : { ...record, epoch, kernelRef: kernel.ref, lost },
+  );
 }
 
 export async function requireSession(context: ServiceContext, owner: string, id: string): Promise<SessionRecord> {
@@ -126,7 +135,6 @@ async function begin(context: ServiceContext, live: LiveSession, block: Block, a
   });
   try {
     await context.store.updateSession(live.owner, live.id, change);
-    live.lost = undefined;
     return true;
   } catch (error) {
     return unsaved(context, live, error);

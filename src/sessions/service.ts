@@ -6,8 +6,8 @@ import { countBlocks } from "../store/ranges.ts";
 import type { CellOptions } from "./cells.ts";
 import type { Caller, ServiceContext } from "./context.ts";
 import { deleteHistory, type History, type Pulse, readHistory, readPulse } from "./history.ts";
-import { type InstallRequest, type InstallResult, installPackages } from "./install.ts";
-import { createKernels } from "./kernels.ts";
+import { type InstallRequest, type InstallResult, installPackages, type KernelFor } from "./install.ts";
+import { type Acquired, createKernels } from "./kernels.ts";
 import { createLiveSessions, type LiveSession } from "./live.ts";
 import {
   type CreateOptions,
@@ -19,7 +19,7 @@ import {
   type SessionInfo,
 } from "./manage.ts";
 import { emptySlice, type RerunOptions, type RerunResult, rerunBlocks, type Slice } from "./rerun.ts";
-import { type RunResult, type RunSpec, requireSession, runBlock } from "./run.ts";
+import { type RunResult, type RunSpec, rememberKernel, requireSession, runBlock } from "./run.ts";
 
 /** All that a caller can do with sessions; each method throws AppError for what it refuses. */
 export type SessionService = {
@@ -70,6 +70,27 @@ export function createSessionService(context: ServiceContext): SessionService {
     return live.queue.run(locks ? () => locks.run(key, run, signal) : run, signal);
   }
 
+  /**
+   * The session's kernel for something else than a run, which does not wait for one. A fresh remote kernel is started in
+   * the session's turn and remembered, so that no other process starts another.
+   */
+  const kernelFor: KernelFor = async (caller, id, signal) => {
+    const live = await known(caller, id);
+    const record = await requireSession(context, caller.owner, id);
+    await live.starting?.catch(() => undefined);
+    const found = context.backend.supports.attach
+      ? ((await kernels.find(live, record)) ?? (await inTurn(caller, id, signal, () => startRemembered(caller, live))))
+      : await kernels.acquire(live, record);
+    live.lost ??= found.lost; // Only a run tells what was lost.
+    return found.kernel;
+  };
+
+  async function startRemembered(caller: Caller, live: LiveSession): Promise<Acquired> {
+    const acquired = await kernels.acquire(live, await requireSession(context, caller.owner, live.id));
+    await rememberKernel(context, live, acquired);
+    return acquired;
+  }
+
   return {
     create: (caller, options) => createSession(context, kernels, sessions, caller, options),
     list: (caller) => listSessions(context, sessions, caller),
@@ -100,14 +121,8 @@ export function createSessionService(context: ServiceContext): SessionService {
     history: async (caller, id, slice) => readHistory(context, await known(caller, id), slice),
     pulse: async (caller, id) => readPulse(context, await known(caller, id)),
     deleteHistory: async (caller, id, start, end) => deleteHistory(context, await known(caller, id), start, end),
-    install: (caller, request) => installPackages(context, kernels, sessions, caller, request),
-    async files(caller, id) {
-      const record = await requireSession(context, caller.owner, checkSessionId(id));
-      const live = sessions.get(caller.owner, id);
-      const acquired = await kernels.acquire(live, record);
-      live.lost ??= acquired.lost; // Only a run tells what was lost.
-      return acquired.kernel.files;
-    },
+    install: (caller, request) => installPackages(context, kernelFor, sessions, caller, request),
+    files: async (caller, id) => (await kernelFor(caller, id, new AbortController().signal)).files,
     async close(graceMs) {
       const running = [...sessions.all()].filter((live) => live.queue.length > 0);
       const idle = (): Promise<unknown> => Promise.all(running.map((live) => live.queue.idle()));
