@@ -20,8 +20,7 @@ async function route(request: Request, env: Env): Promise<Response> {
   const gate = gateOf(env);
   const { authenticator, network, pages } = gate;
   const url = new URL(request.url);
-  refuseOpenDoor(gate.config, url);
-  const known = authenticator.metadata(request);
+  const known = refuseOpenDoor(gate.config, url) ?? authenticator.metadata(request);
   if (known) return known;
   const answered = checkHost(request, network) ?? checkOrigin(request, network) ?? corsPreflight(request, network);
   if (answered) return answered;

@@ -70,10 +70,11 @@ function networkOf(config: Config): NetworkOptions {
   });
 }
 
-/** @throws ConfigError when the Worker would let anyone run code at its owner's cost. */
-export function refuseOpenDoor(config: Config, url: URL): void {
-  if (config.auth.mode !== "none" || isLoopbackHost(url.hostname)) return;
-  throw new ConfigError("REPL_AUTH=none would let anyone run code at your cost: set REPL_AUTH to token or oauth");
+/** The refusal where the Worker would let anyone run code at its owner's cost. */
+export function refuseOpenDoor(config: Config, url: URL): Response | undefined {
+  if (config.auth.mode !== "none" || isLoopbackHost(url.hostname)) return undefined;
+  const error = "REPL_AUTH=none would let anyone run code at your cost: set REPL_AUTH to token or oauth";
+  return Response.json({ error }, { status: 403 });
 }
 
 function checkPlatform(env: Env, config: Config): void {
