@@ -3,8 +3,8 @@ import { items, type LiveReply } from "./items.ts";
 /** The pages work without this: it only saves loading them again and again. */
 
 const POLL_BUSY_MS = 700;
-const POLL_MS = 3000;
-const POLL_TROUBLE_MS = 8000;
+const POLL_MS = 2000;
+const POLL_TROUBLE_MS = 5000;
 
 const byId = (id: string): HTMLElement | null => document.getElementById(id);
 
