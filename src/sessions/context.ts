@@ -14,8 +14,8 @@ export type Limits = {
   readonly maxSessions: number;
   readonly maxKernels: number;
   readonly maxKernelsPerOwner: number;
-  /** Minutes of remote sandboxes of an owner per day; 0: no limit. */
-  readonly sandboxMinutes: number;
+  /** Minutes of remote sandboxes of an owner per day; absent or 0: no limit. */
+  readonly sandboxMinutes?: number;
   readonly maxQueue: number;
   readonly maxCodeBytes: number;
   readonly maxBlocks: number;

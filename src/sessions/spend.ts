@@ -11,8 +11,8 @@ const SAVE_MINUTES = 1;
 
 /** Undefined where nothing is counted: without a limit, and for local kernels, which cost nothing by the minute. */
 export function createSpend(context: ServiceContext): Spend | undefined {
-  const { limits, backend } = context;
-  return limits.sandboxMinutes > 0 && backend.supports.attach ? new Spend(context) : undefined;
+  const minutes = context.limits.sandboxMinutes ?? 0;
+  return minutes > 0 && context.backend.supports.attach ? new Spend(context, minutes) : undefined;
 }
 
 /**
@@ -26,9 +26,9 @@ export class Spend {
   readonly #restored = new Map<string, Promise<void>>();
   readonly #saved = new Map<string, number>();
 
-  constructor(context: ServiceContext) {
+  constructor(context: ServiceContext, minutesPerDay: number) {
     this.#context = context;
-    this.#meter = new MinuteMeter({ minutesPerDay: context.limits.sandboxMinutes, now: context.now });
+    this.#meter = new MinuteMeter({ minutesPerDay, now: context.now });
   }
 
   /** @throws AppError LIMIT_REACHED when the owner has used up the minutes of today. What runs goes on. */
@@ -39,8 +39,8 @@ export class Spend {
       if (of === owner && (kernel.endsAt ?? Number.POSITIVE_INFINITY) <= now) this.#end(key, owner, kernel);
     }
     const seconds = this.#meter.exceeded(owner);
-    if (seconds > 0) throw usedUp(this.#context.limits.sandboxMinutes, seconds);
-    if (this.#meter.used(owner) - (this.#saved.get(owner) ?? 0) >= SAVE_MINUTES) this.#save(owner);
+    if (seconds > 0) throw usedUp(this.#meter.minutesPerDay, seconds);
+    if (Math.abs(this.#meter.used(owner) - (this.#saved.get(owner) ?? 0)) >= SAVE_MINUTES) this.#save(owner);
   }
 
   /** A session has this kernel now; telling it again changes nothing. */

@@ -18,6 +18,9 @@ export type HttpClient = {
   run(session: string, code: string): Promise<string>;
   /** Sends any JSON-RPC request and returns its answer. */
   ask(method: string, params?: Readonly<Record<string, unknown>>): Promise<RpcAnswer>;
+  /** Sends any body as JSON. */
+  post(body: unknown): Promise<RpcAnswer>;
+  get(path: string): Promise<Response>;
 };
 
 export type RpcAnswer = {
@@ -38,17 +41,15 @@ export function httpClient(
   send: Send = fetch,
 ): HttpClient {
   let id = 0;
-  const ask: HttpClient["ask"] = async (method, params = {}) => {
-    id += 1;
-    const response = await send(
-      new Request(url, {
-        method: "POST",
-        headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers },
-        body: JSON.stringify({ jsonrpc: "2.0", id, method, params }),
-      }),
-    );
+  const post: HttpClient["post"] = async (content) => {
+    const given = { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers };
+    const response = await send(new Request(url, { method: "POST", headers: given, body: JSON.stringify(content) }));
     const body = await response.text();
     return { status: response.status, headers: response.headers, body, message: messageIn(body) };
+  };
+  const ask: HttpClient["ask"] = (method, params = {}) => {
+    id += 1;
+    return post({ jsonrpc: "2.0", id, method, params });
   };
   const tool: HttpClient["tool"] = async (name, args) => {
     const { message, ...answer } = await ask("tools/call", { name, arguments: args });
@@ -56,6 +57,8 @@ export function httpClient(
   };
   return {
     ask,
+    post,
+    get: (path) => send(new Request(new URL(path, url), { headers })),
     tool,
     async run(session, code) {
       const reply = await tool("run_code", { session_id: session, code });
