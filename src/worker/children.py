@@ -2,6 +2,7 @@
 
 from .pristine import BUILTINS as __builtins__
 
+import marshal
 import os
 import sys
 
@@ -9,6 +10,7 @@ from . import links, sources
 from .pristine import stdlib
 
 MOST_VALUE_BYTES = 1 << 20
+MOST_PROGRAMS = 64
 # Variables of these modules' types are taken along, when they are small; all others a new process does not have.
 _VALUE_MODULES = frozenset(
     ("builtins", "collections", "datetime", "decimal", "fractions", "numpy", "pathlib", "re", "types", "uuid")
@@ -16,19 +18,19 @@ _VALUE_MODULES = frozenset(
 
 # What a new process runs as its `__main__`: values first, then imports and definitions in the order they were made.
 _PROGRAM = """\
-import pickle
+import marshal, pickle
 def _restore(namespace, values, definitions):
     for name, value in values.items():
         try:
             namespace[name] = pickle.loads(value)
         except Exception:
             continue
-    for filename, source in definitions:
+    for code in definitions:
         try:
-            exec(compile(source, filename, "exec", 0, True), namespace)
+            exec(code, namespace)
         except Exception:
             continue
-_restore(globals(), *pickle.loads(%r))
+_restore(globals(), *marshal.loads(%r))
 """
 
 
@@ -51,16 +53,24 @@ class _Program:
 
     def __init__(self, main):
         self.main = main
-        self.descriptor = None
+        self.text = None
+        self.path = None
+        self.descriptors = []
 
     def write(self):
-        """Returns the path of the program. It lies in no folder and lives as long as this process."""
+        """Returns the path of the program. It lies in no folder, and lasts as long as this process needs it.
+
+        Another program has another path: a server of processes that knows a path does not read it again.
+        """
         pickle = stdlib("pickle")
-        text = _PROGRAM % pickle.dumps((self._values(pickle), self._definitions()), 4)
-        if self.descriptor is None:
-            self.descriptor, self.path = _open_nameless()
-        os.ftruncate(self.descriptor, 0)
-        os.pwrite(self.descriptor, text.encode("ascii"), 0)
+        text = _PROGRAM % marshal.dumps((self._values(pickle), self._definitions()))
+        if text != self.text:
+            self.text = text
+            descriptor, self.path = _open_nameless()
+            os.write(descriptor, text.encode("ascii"))
+            self.descriptors.append(descriptor)
+            if len(self.descriptors) > MOST_PROGRAMS:
+                os.close(self.descriptors.pop(0))
         return self.path
 
     def _values(self, pickle):
@@ -81,17 +91,18 @@ class _Program:
         return values
 
     def _definitions(self):
+        """Returns code objects: a process of the same interpreter runs them."""
         ast = stdlib("ast")
-        found = []
+        codes = []
         for filename, source in sources.texts():
             try:
-                body = ast.parse(source).body
+                tree = ast.parse(source)
+                tree.body = [node for node in tree.body if _defines(ast, node)]
+                if tree.body:
+                    codes.append(compile(tree, filename, "exec", 0, True))
             except (SyntaxError, ValueError):
                 continue
-            wanted = [node for node in body if _defines(ast, node)]
-            if wanted:
-                found.append((filename, _only(source, wanted)))
-        return found
+        return codes
 
 
 def _defines(ast, node):
@@ -109,16 +120,6 @@ def _defines(ast, node):
 def _is_plain(ast, node):
     value = getattr(node, "value", None)
     return isinstance(node, ast.Pass) or isinstance(node, ast.Assign) and isinstance(value, (ast.Constant, ast.Name))
-
-
-def _only(source, nodes):
-    """Blanks all lines but those of `nodes`, so that line numbers stay."""
-    lines = source.split("\n")
-    kept = [""] * len(lines)
-    for node in nodes:
-        first = min([node.lineno] + [item.lineno for item in getattr(node, "decorator_list", ())])
-        kept[first - 1 : node.end_lineno] = lines[first - 1 : node.end_lineno]
-    return "\n".join(kept)
 
 
 def _open_nameless():

@@ -32,7 +32,8 @@ def _means_loop(codes):
 
 
 def normalise(source):
-    return source.replace("\r\n", "\n").replace("\r", "\n")
+    """Returns the text as Python would read it from a file."""
+    return source[source[:1] == "\ufeff" :].replace("\r\n", "\n").replace("\r", "\n")
 
 
 def compile_cell(source, filename, script=False):

@@ -9,6 +9,7 @@ _FENCES = "Hint: send the code without its markdown fences (```)"
 _ESCAPED = "Hint: the code holds \\n as two characters; send real line breaks instead"
 _NO_LOOP = "Hint: a cell runs in the event loop only when it awaits at its top level; write await before the call, or use asyncio.run()"
 _IN_LOOP = "Hint: this cell awaits at its top level and so runs in the event loop already; write await instead"
+_CAPTURE = "Hint: to keep what a command prints, write subprocess.run(command, shell=True, capture_output=True, text=True).stdout"
 _SHELL = "Hint: a shell command starts with ! at the beginning of its line"
 
 # Where the name that is imported is not the name that is installed.
@@ -75,6 +76,8 @@ def _for_syntax(error, source):
     if "line continuation character" in str(error.msg) and "\\n" in source:
         return _ESCAPED
     line = (error.text or "").strip()
+    if "= !" in line or "=!" in line.replace("==", ""):
+        return _CAPTURE
     words = line.split()
     if words[:2] in (["pip", "install"], ["pip3", "install"], ["conda", "install"]):
         return "Hint: " + _lower(INSTALL)

@@ -2,6 +2,7 @@
 
 from .pristine import BUILTINS as __builtins__
 
+import builtins
 import os
 import posix
 import sys
@@ -21,6 +22,8 @@ def install(emit, main, flush):
     global _modules_seen
     _modules_seen = len(sys.modules)
     os.environ["MPLBACKEND"] = "Agg"  # Also for child processes: there is no screen
+    if "IPython" not in sys.modules:  # Where it is not what runs the cells, its `display` would only print
+        when_imported("IPython.core.display_functions", lambda module: setattr(module, "display", builtins.display))
     when_imported("ctypes", lambda module: own("native").unbuffer(module))
     when_imported("matplotlib.pyplot", lambda module: own("figures").prepare_pyplot(module, emit))
     when_imported("multiprocessing.spawn", lambda module: own("children").prepare_spawn(module, main))
@@ -30,6 +33,7 @@ def install(emit, main, flush):
     when_imported("subprocess", lambda module: own("children").prepare_subprocess(module, flush))
     when_imported("threading", lambda module: own("threads").prepare_threading(module))
     _flush_before_shells(flush)
+    sys.unraisablehook = _show_unraisable
 
 
 def _flush_before_shells(flush):
@@ -44,6 +48,13 @@ def _flush_before_shells(flush):
     flushing_system.__module__ = "posix"
     flushing_system.__name__ = flushing_system.__qualname__ = "system"
     os.system = posix.system = flushing_system  # In both, or it could not be pickled
+
+
+def _show_unraisable(told):
+    try:
+        own("threads").show_unraisable(told)
+    except Exception:
+        sys.__unraisablehook__(told)
 
 
 def show_figures(emit):

@@ -94,7 +94,7 @@ def _translate_cell(lines, first, filename):
 
 def _translate_line(line, place):
     if line.startswith("!"):
-        command = line[1:].strip()
+        command = line.lstrip("!").strip()
         words = command.split()
         if words and os.path.basename(words[0]) in ("pip", "pip3", "conda", "mamba") and "install" in words[1:2]:
             raise SyntaxError(_not_offered("!" + words[0] + " install", "pip"), place)

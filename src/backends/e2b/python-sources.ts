@@ -202,6 +202,7 @@ def _grow(writer):
 
 from .pristine import BUILTINS as __builtins__
 
+import marshal
 import os
 import sys
 
@@ -209,6 +210,7 @@ from . import links, sources
 from .pristine import stdlib
 
 MOST_VALUE_BYTES = 1 << 20
+MOST_PROGRAMS = 64
 
 _VALUE_MODULES = frozenset(
     ("builtins", "collections", "datetime", "decimal", "fractions", "numpy", "pathlib", "re", "types", "uuid")
@@ -216,19 +218,19 @@ _VALUE_MODULES = frozenset(
 
 
 _PROGRAM = """\\
-import pickle
+import marshal, pickle
 def _restore(namespace, values, definitions):
     for name, value in values.items():
         try:
             namespace[name] = pickle.loads(value)
         except Exception:
             continue
-    for filename, source in definitions:
+    for code in definitions:
         try:
-            exec(compile(source, filename, "exec", 0, True), namespace)
+            exec(code, namespace)
         except Exception:
             continue
-_restore(globals(), *pickle.loads(%r))
+_restore(globals(), *marshal.loads(%r))
 """
 
 
@@ -251,16 +253,24 @@ class _Program:
 
     def __init__(self, main):
         self.main = main
-        self.descriptor = None
+        self.text = None
+        self.path = None
+        self.descriptors = []
 
     def write(self):
         ""
+
+
+
         pickle = stdlib("pickle")
-        text = _PROGRAM % pickle.dumps((self._values(pickle), self._definitions()), 4)
-        if self.descriptor is None:
-            self.descriptor, self.path = _open_nameless()
-        os.ftruncate(self.descriptor, 0)
-        os.pwrite(self.descriptor, text.encode("ascii"), 0)
+        text = _PROGRAM % marshal.dumps((self._values(pickle), self._definitions()))
+        if text != self.text:
+            self.text = text
+            descriptor, self.path = _open_nameless()
+            os.write(descriptor, text.encode("ascii"))
+            self.descriptors.append(descriptor)
+            if len(self.descriptors) > MOST_PROGRAMS:
+                os.close(self.descriptors.pop(0))
         return self.path
 
     def _values(self, pickle):
@@ -281,17 +291,18 @@ class _Program:
         return values
 
     def _definitions(self):
+        ""
         ast = stdlib("ast")
-        found = []
+        codes = []
         for filename, source in sources.texts():
             try:
-                body = ast.parse(source).body
+                tree = ast.parse(source)
+                tree.body = [node for node in tree.body if _defines(ast, node)]
+                if tree.body:
+                    codes.append(compile(tree, filename, "exec", 0, True))
             except (SyntaxError, ValueError):
                 continue
-            wanted = [node for node in body if _defines(ast, node)]
-            if wanted:
-                found.append((filename, _only(source, wanted)))
-        return found
+        return codes
 
 
 def _defines(ast, node):
@@ -309,16 +320,6 @@ def _defines(ast, node):
 def _is_plain(ast, node):
     value = getattr(node, "value", None)
     return isinstance(node, ast.Pass) or isinstance(node, ast.Assign) and isinstance(value, (ast.Constant, ast.Name))
-
-
-def _only(source, nodes):
-    ""
-    lines = source.split("\\n")
-    kept = [""] * len(lines)
-    for node in nodes:
-        first = min([node.lineno] + [item.lineno for item in getattr(node, "decorator_list", ())])
-        kept[first - 1 : node.end_lineno] = lines[first - 1 : node.end_lineno]
-    return "\\n".join(kept)
 
 
 def _open_nameless():
@@ -374,7 +375,8 @@ def _means_loop(codes):
 
 
 def normalise(source):
-    return source.replace("\\r\\n", "\\n").replace("\\r", "\\n")
+    ""
+    return source[source[:1] == "\\ufeff" :].replace("\\r\\n", "\\n").replace("\\r", "\\n")
 
 
 def compile_cell(source, filename, script=False):
@@ -896,6 +898,7 @@ _FENCES = "Hint: send the code without its markdown fences (\`\`\`)"
 _ESCAPED = "Hint: the code holds \\\\n as two characters; send real line breaks instead"
 _NO_LOOP = "Hint: a cell runs in the event loop only when it awaits at its top level; write await before the call, or use asyncio.run()"
 _IN_LOOP = "Hint: this cell awaits at its top level and so runs in the event loop already; write await instead"
+_CAPTURE = "Hint: to keep what a command prints, write subprocess.run(command, shell=True, capture_output=True, text=True).stdout"
 _SHELL = "Hint: a shell command starts with ! at the beginning of its line"
 
 
@@ -962,6 +965,8 @@ def _for_syntax(error, source):
     if "line continuation character" in str(error.msg) and "\\\\n" in source:
         return _ESCAPED
     line = (error.text or "").strip()
+    if "= !" in line or "=!" in line.replace("==", ""):
+        return _CAPTURE
     words = line.split()
     if words[:2] in (["pip", "install"], ["pip3", "install"], ["conda", "install"]):
         return "Hint: " + _lower(INSTALL)
@@ -1244,6 +1249,7 @@ def _ignore_breakpoint(*positional, **named):
 
 from .pristine import BUILTINS as __builtins__
 
+import builtins
 import os
 import posix
 import sys
@@ -1263,6 +1269,8 @@ def install(emit, main, flush):
     global _modules_seen
     _modules_seen = len(sys.modules)
     os.environ["MPLBACKEND"] = "Agg"  # Also for child processes: there is no screen
+    if "IPython" not in sys.modules:  # Where it is not what runs the cells, its \`display\` would only print
+        when_imported("IPython.core.display_functions", lambda module: setattr(module, "display", builtins.display))
     when_imported("ctypes", lambda module: own("native").unbuffer(module))
     when_imported("matplotlib.pyplot", lambda module: own("figures").prepare_pyplot(module, emit))
     when_imported("multiprocessing.spawn", lambda module: own("children").prepare_spawn(module, main))
@@ -1272,6 +1280,7 @@ def install(emit, main, flush):
     when_imported("subprocess", lambda module: own("children").prepare_subprocess(module, flush))
     when_imported("threading", lambda module: own("threads").prepare_threading(module))
     _flush_before_shells(flush)
+    sys.unraisablehook = _show_unraisable
 
 
 def _flush_before_shells(flush):
@@ -1286,6 +1295,13 @@ def _flush_before_shells(flush):
     flushing_system.__module__ = "posix"
     flushing_system.__name__ = flushing_system.__qualname__ = "system"
     os.system = posix.system = flushing_system  # In both, or it could not be pickled
+
+
+def _show_unraisable(told):
+    try:
+        own("threads").show_unraisable(told)
+    except Exception:
+        sys.__unraisablehook__(told)
 
 
 def show_figures(emit):
@@ -1642,7 +1658,7 @@ def _translate_cell(lines, first, filename):
 
 def _translate_line(line, place):
     if line.startswith("!"):
-        command = line[1:].strip()
+        command = line.lstrip("!").strip()
         words = command.split()
         if words and os.path.basename(words[0]) in ("pip", "pip3", "conda", "mamba") and "install" in words[1:2]:
             raise SyntaxError(_not_offered("!" + words[0] + " install", "pip"), place)
@@ -2804,16 +2820,26 @@ from .pristine import own
 
 
 def prepare_threading(module):
-    module.excepthook = _show
+    module.excepthook = _show_thread
 
 
-def _show(told):
+def _show_thread(told):
     if told.exc_type is SystemExit:
         return
     name = told.thread.name if told.thread is not None else get_ident()
+    _write("Exception in thread %s:" % name, told)
+
+
+def show_unraisable(told):
+    ""
+    head = told.err_msg or "Exception ignored in"
+    _write("%s: %r" % (head, told.object) if told.object is not None else head + ":", told)
+
+
+def _write(head, told):
     error = told.exc_value if told.exc_value is not None else told.exc_type()
     text = own("tracebacks").describe_error(error, None)["traceback"]
-    sys.stderr.write("Exception in thread %s:\\n%s\\n" % (name, text))
+    sys.stderr.write("%s\\n%s\\n" % (head, text))
 `,
   tracebacks: `""
 
