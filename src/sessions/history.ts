@@ -5,9 +5,10 @@ import { countBlocks, sequencesOf } from "../store/ranges.ts";
 import type { ServiceContext } from "./context.ts";
 import type { LiveSession } from "./live.ts";
 import { describeSession, type SessionInfo } from "./manage.ts";
+import { interrupted, isInFlight, settle } from "./pending.ts";
 import { withoutSequences } from "./positions.ts";
 import type { Slice } from "./rerun.ts";
-import { interrupted, requireSession, settle } from "./run.ts";
+import { requireSession } from "./run.ts";
 
 /** A block of history: `inMemory` tells whether what it set is part of the present state. */
 export type HistoryEntry = { readonly block: Block; readonly index: number; readonly inMemory: boolean };
@@ -47,24 +48,28 @@ export async function readHistory(context: ServiceContext, live: LiveSession, sl
   const stored = await context.store.readBlocks(live.owner, live.id, sequences);
   const alive = live.kernel !== undefined || (context.backend.supports.attach && record.kernelRef !== null);
   const epoch = Math.max(record.epoch, live.epoch);
+  const pending = await presentPending(context, live, record, sequences, stored);
   const entries = sequences.flatMap((sequence, offset) => {
-    const block = presentBlock(live, record, sequence, stored[offset]);
+    const block = pending?.sequence === sequence ? pending : stored[offset];
     const inMemory = alive && block?.epoch === epoch && block.state === "kept";
     return block ? [{ block, index: from + offset, inMemory }] : [];
   });
   return { record, total, entries };
 }
 
-function presentBlock(
+/** The block in flight: with what it has printed; or as cut off, when it is among `sequences` and was never stored. */
+async function presentPending(
+  context: ServiceContext,
   live: LiveSession,
-  record: SessionRecord,
-  sequence: number,
-  stored: Block | undefined,
-): Block | undefined {
+  { pending }: SessionRecord,
+  sequences: readonly number[],
+  stored: readonly (Block | undefined)[],
+): Promise<Block | undefined> {
   const { running } = live;
-  if (running?.block.sequence === sequence) return { ...running.block, ...running.buffer.snapshot() };
-  if (stored || record.pending?.sequence !== sequence) return stored;
-  return interrupted(record.pending);
+  if (running) return { ...running.block, ...running.buffer.snapshot() };
+  const at = pending ? sequences.indexOf(pending.sequence) : -1;
+  if (!pending || at < 0 || stored[at]) return undefined;
+  return (await isInFlight(context, live, pending)) ? pending : interrupted(context, pending);
 }
 
 /** @returns How many blocks were deleted and how many are left. */
@@ -74,9 +79,9 @@ export async function deleteHistory(
   start: number,
   end: number | undefined,
 ): Promise<{ readonly deleted: number; readonly remaining: number }> {
-  const record = await settle(context, live, await requireSession(context, live.owner, live.id));
+  const record = await requireSession(context, live.owner, live.id);
   const sequences = chosen(record, start, end);
-  const running = live.running?.block.sequence;
+  const running = await runningSequence(context, live, record);
   if (running !== undefined && sequences.includes(running)) {
     throw new AppError("SESSION_BUSY", "The last of these blocks is still running; wait for it, or leave it out");
   }
@@ -86,6 +91,19 @@ export async function deleteHistory(
   live.edits += 1;
   await context.store.deleteBlocks(live.owner, live.id, sequences);
   return { deleted: sequences.length, remaining: countBlocks(updated) };
+}
+
+/** Of the block that runs somewhere; one that nobody runs any more is settled. */
+async function runningSequence(
+  context: ServiceContext,
+  live: LiveSession,
+  record: SessionRecord,
+): Promise<number | undefined> {
+  const { pending } = record;
+  if (live.running || !pending || pending.sequence <= live.completed) return live.running?.block.sequence;
+  if (await isInFlight(context, live, pending)) return pending.sequence;
+  await settle(context, live, record);
+  return undefined;
 }
 
 function withoutBlocks(record: SessionRecord, sequences: readonly number[]): SessionRecord {

@@ -6,8 +6,9 @@ import type { CellOptions } from "./cells.ts";
 import type { Caller, ServiceContext } from "./context.ts";
 import type { Kernels } from "./kernels.ts";
 import { forgetKernel, type LiveSession } from "./live.ts";
+import { settle } from "./pending.ts";
 import { replayBlock, sameOutput } from "./replay.ts";
-import { requireSession, settle } from "./run.ts";
+import { requireSession } from "./run.ts";
 
 export type Slice = { readonly start?: number | undefined; readonly end?: number | undefined };
 
@@ -31,7 +32,8 @@ export async function rerunBlocks(
   caller: Caller,
   options: RerunOptions,
 ): Promise<RerunResult> {
-  const record = await settle(context, live, await requireSession(context, caller.owner, live.id));
+  const record = await requireSession(context, caller.owner, live.id);
+  await settle(context, live, record);
   const length = countBlocks(record);
   const [from, to] = sliceIndices(length, options.start, options.end);
   if (from === to) throw emptySlice(length);

@@ -5,6 +5,7 @@ import { type CellOptions, completeBlock, executeCell } from "./cells.ts";
 import type { Caller, ServiceContext } from "./context.ts";
 import type { Acquired, Kernels } from "./kernels.ts";
 import { forgetKernel, type LiveSession } from "./live.ts";
+import { settle } from "./pending.ts";
 import { countBelow, withoutSequences } from "./positions.ts";
 import { restoreByReplay } from "./replay.ts";
 
@@ -23,7 +24,8 @@ export async function runBlock(
   spec: RunSpec,
   options: CellOptions,
 ): Promise<RunResult> {
-  const record = await settle(context, live, await requireSession(context, caller.owner, live.id));
+  const record = await requireSession(context, caller.owner, live.id);
+  const cutOff = await settle(context, live, record);
   requireRoom(context, record);
   const acquired = await kernels.acquire(live, record);
   live.lost = undefined; // This run tells it.
@@ -40,7 +42,8 @@ export async function runBlock(
     await rollBack(context, live, block, acquired);
     throw error;
   });
-  const completed = withNote(completeBlock(block, outcome), restored ?? lostNote(acquired.lost));
+  const note = restored ?? lostNote(acquired.lost) ?? cutOffNote(record, cutOff);
+  const completed = withNote(completeBlock(block, outcome), note);
   if (completed.state === "lost") forgetKernel(live, acquired.kernel);
   const saved = (await begun) && (await save(context, live, completed));
   return { block: completed, index: await indexOf(context, live, completed, number - 1), unsaved: !saved };
@@ -79,29 +82,6 @@ function requireRoom({ limits }: ServiceContext, record: SessionRecord): void {
       `The history has reached its limit of ${megabytes} MB; delete_history makes room`,
     );
   }
-}
-
-/** Stores a block that was in flight when an earlier server ended, so that the record's one slot is free again. */
-export async function settle(
-  context: ServiceContext,
-  live: LiveSession,
-  record: SessionRecord,
-): Promise<SessionRecord> {
-  const { pending } = record;
-  if (!pending || pending.sequence <= live.completed) return record;
-  const [stored] = await context.store.readBlocks(live.owner, live.id, [pending.sequence]);
-  if (!stored) await context.store.writeBlock(live.owner, live.id, interrupted(pending));
-  live.completed = pending.sequence;
-  return record;
-}
-
-export function interrupted(block: Block): Block {
-  return {
-    ...block,
-    status: "interrupted",
-    state: "lost",
-    note: "The server stopped while this block ran: its output and the variables are lost",
-  };
 }
 
 function pendingBlock(record: SessionRecord, spec: RunSpec, caller: Caller, acquired: Acquired, now: number): Block {
@@ -184,6 +164,13 @@ async function indexOf(context: ServiceContext, live: LiveSession, block: Block,
 function lostNote(lost: string | undefined): string | undefined {
   return (
     lost && `Variables of earlier blocks are lost (${lost}): this ran in a fresh interpreter; rerun_code restores them`
+  );
+}
+
+/** A remote kernel outlives the server, so that its next run is the first to say that the one before was cut off. */
+function cutOffNote({ live }: SessionRecord, cutOff: Block | undefined): string | undefined {
+  return (
+    cutOff && `The server stopped while [${countBelow(live, cutOff.sequence) + 1}] ran: how far it ran is not known`
   );
 }
 

@@ -18,6 +18,7 @@ import {
   resetSession,
   type SessionInfo,
 } from "./manage.ts";
+import { turnOf } from "./pending.ts";
 import { emptySlice, type RerunOptions, type RerunResult, rerunBlocks, type Slice } from "./rerun.ts";
 import { type RunResult, type RunSpec, rememberKernel, requireSession, runBlock } from "./run.ts";
 
@@ -65,9 +66,8 @@ export function createSessionService(context: ServiceContext): SessionService {
   async function inTurn<T>(caller: Caller, id: string, signal: AbortSignal, task: (live: LiveSession) => Promise<T>) {
     const live = await known(caller, id);
     const { locks } = context;
-    const key = `run/${caller.owner}/${id}`;
     const run = (): Promise<T> => task(live);
-    return live.queue.run(locks ? () => locks.run(key, run, signal) : run, signal);
+    return live.queue.run(locks ? () => locks.run(turnOf(caller.owner, id), run, signal) : run, signal);
   }
 
   /**
