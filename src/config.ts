@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { AuthConfig } from "./auth/config.ts";
+import { networkOptions } from "./auth/origin.ts";
 import { AUTH_SETTINGS, parseAuthSettings } from "./auth/settings.ts";
 
 /** The only file that knows setting names and defaults. */
@@ -134,7 +135,20 @@ export function parseConfig(env: Environment): Config {
   if (parsed.data.REPL_TIMEOUT > parsed.data.REPL_MAX_TIMEOUT) {
     throw new ConfigError(`REPL_TIMEOUT must be at most REPL_MAX_TIMEOUT (${parsed.data.REPL_MAX_TIMEOUT})`);
   }
-  return { ...parsed.data, auth: parseAuth(env) };
+  const auth = parseAuth(env);
+  checkNetwork(parsed.data, auth);
+  return { ...parsed.data, auth };
+}
+
+/** So that a name that is not sound stops the start, and not the first request. */
+function checkNetwork({ REPL_ALLOWED_HOSTS: hosts, REPL_ALLOWED_ORIGINS: origins }: Settings, auth: AuthConfig): void {
+  for (const [name, input] of Object.entries({ REPL_ALLOWED_HOSTS: { hosts }, REPL_ALLOWED_ORIGINS: { origins } })) {
+    try {
+      networkOptions({ ...input, authenticated: auth.mode !== "none" });
+    } catch (error) {
+      throw new ConfigError(`${name}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
 }
 
 function parseAuth(env: Environment): AuthConfig {
