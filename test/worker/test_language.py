@@ -66,6 +66,16 @@ class Namespace(WorkerCase):
         self.assertValue("True", "import pickle\nclass Box: pass", "type(pickle.loads(pickle.dumps(Box()))) is Box")
         self.assertValue("P(a=4)", "import dataclasses\n@dataclasses.dataclass\nclass P:\n    a: int\nP(4)")
 
+    def test_doctests_and_unit_tests_work(self):
+        self.assertValue(
+            "TestResults(failed=0, attempted=1)",
+            "import doctest\ndef sq(x):\n    '''\n    >>> sq(3)\n    9\n    '''\n    return x * x\ndoctest.testmod()",
+        )
+        reply = self.worker.run(
+            "import unittest\nclass T(unittest.TestCase):\n    def test(self): pass\nunittest.main(argv=[''], exit=False);"
+        )
+        self.assertIn("Ran 1 test", reply.stderr)
+
     def test_source_can_be_inspected(self):
         self.run_cells("def trip(n):\n    return n * 3\n", "class Box:\n    size = 4\n", "class Box:\n    size = 5\n", "import inspect")
         self.assertValue("'def trip(n):\\n    return n * 3\\n'", "inspect.getsource(trip)")
@@ -117,7 +127,8 @@ class Compiling(WorkerCase):
         self.assertIn("line 2", self.assertError("SyntaxError", "    a = 1\n    b = = 2").traceback)
         self.assertError("TabError", "if True:\n\tx = 1\n        y = 2")
 
-    def test_tabs_and_line_breaks(self):
+    def test_tabs_line_breaks_and_a_byte_order_mark(self):
+        self.assertValue("5", "\ufeffx = 5\nx")
         self.assertValue("3", "if True:\n\tt = 'a\tb'\nlen(t)")
         self.assertValue("3", "s = 'p' + '\\t' + 'q'\r\nlen(s)")
         self.assertValue("5", "len('x\\ny') + len(r'\\n')")
@@ -147,6 +158,7 @@ class Compiling(WorkerCase):
         self.assertIn("line continuation", escaped.traceback)
         self.assertIn("real line breaks", escaped.traceback)
         self.assertIn("install_package", self.assertError("SyntaxError", "pip install numpy").traceback)
+        self.assertIn("capture_output", self.assertError("SyntaxError", "x = !ls").traceback)
         self.assertIn("install_package", self.assertError("ModuleNotFoundError", "import no_such_module_9").traceback)
 
 
@@ -182,6 +194,7 @@ class Magics(WorkerCase):
             ("%%bash\nls", "subprocess"),
             ("%load_ext autoreload", "Import"),
             ("%nonsense", "Python"),
+            ("%%writefile x.py\n1", "write"),
         ):
             reply = self.assertError("SyntaxError", "left = 1\n" * (magic[:2] != "%%") + magic)
             self.assertIn("is not available here. ", reply.traceback)

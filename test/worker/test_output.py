@@ -57,6 +57,12 @@ class Order(WorkerCase):
         self.assertTrue(reply.stderr.endswith("ValueError: thx7\n"), reply.stderr)
 
 
+    def test_an_error_that_nobody_can_catch_is_shown_with_its_source(self):
+        reply = self.worker.run("class D:\n    def __del__(self): 1 / 0\nD(); None")
+        self.assertTrue(reply.stderr.startswith("Exception ignored in: <function D.__del__ at "), reply.stderr)
+        self.assertIn("    def __del__(self): 1 / 0\n", reply.stderr)
+
+
 class Streams(WorkerCase):
     def test_streams_stay_the_same_objects(self):
         self.run_cells(

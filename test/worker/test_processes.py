@@ -26,7 +26,7 @@ class Multiprocessing(WorkerCase):
 
     def test_spawned_children_do_not_repeat_what_cells_did(self):
         self.run_cells(
-            "import multiprocessing as mp\ndef f(queue): queue.put('child')\nprint('once')",
+            "import multiprocessing as mp; print('once')\ndef f(queue): queue.put('child')\nprint('once')",
             "q = mp.get_context('spawn').Queue()",
         )
         reply = self.worker.run("p = mp.get_context('spawn').Process(target=f, args=(q,)); p.start(); p.join(); q.get()")
