@@ -178,12 +178,22 @@ function authInfoOf(principal: Principal, { defer, requestId }: RequestContext):
   return { token: "", clientId: principal.name, scopes: [...principal.scopes], ...authInfo, extra: { identity } };
 }
 
-/** Adds the headers that every answer has. Responses of fetch have immutable ones, so those are copied. */
+/** Adds the headers that every answer has. */
 export function withHeaders(response: Response, request: Request, network: NetworkOptions): Response {
-  const answer = new Response(response.body, response);
+  const answer = changeable(response);
   applyCors(answer.headers, request, network);
   applySecurityHeaders(answer.headers, network, answer.headers.get("content-security-policy") ?? undefined);
   return answer;
+}
+
+/** The response itself where its headers can be changed: a copy takes Node's adapter off its fast path. */
+function changeable(response: Response): Response {
+  try {
+    response.headers.set("X-Content-Type-Options", "nosniff");
+    return response;
+  } catch {
+    return new Response(response.body, response); // A redirect, or an answer of fetch.
+  }
 }
 
 function notFound(): Response {

@@ -3,6 +3,7 @@ import {
   createMcpHandler,
   isLegacyRequest,
   type McpServerFactory,
+  PROTOCOL_VERSION_META_KEY,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
 import type { Scope } from "../auth/principal.ts";
@@ -61,7 +62,7 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
       if (refused) return refused;
       const missing = missingScope(body.message, access.scopes);
       if (missing) return access.insufficientScope(missing);
-      const isLegacy = await isLegacyRequest(request, body.message);
+      const isLegacy = !namesRevision(body.message) && (await isLegacyRequest(request, body.message));
       return isLegacy ? legacy.fetch(request, given) : modern.fetch(request, given);
     },
     sse: (request, { authInfo }) => sse.open(request, authInfo),
@@ -75,6 +76,13 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
       await Promise.all([modern.close(), legacy.close(), sse.close()]);
     },
   };
+}
+
+/** Does the message name its revision, as those of 2026 do? Then the SDK need not be asked twice what it is. */
+function namesRevision(message: unknown): boolean {
+  const { method, params } = message as { method?: unknown; params?: { _meta?: unknown } };
+  const meta = params?._meta;
+  return method !== "initialize" && typeof meta === "object" && meta !== null && PROTOCOL_VERSION_META_KEY in meta;
 }
 
 /** The scope that a message needs and the caller lacks. Everything but a tool call only reads. */
