@@ -23,10 +23,10 @@ export type History = {
 export type Pulse = {
   readonly record: SessionRecord;
   readonly info: SessionInfo;
-  /** Does a block run in this process? */
-  readonly running: boolean;
-  /** Changes whenever the history may read differently; while a block runs its output changes without. */
+  /** Changes whenever the history may read differently, unless `unsettled`. */
   readonly stamp: string;
+  /** Does a block run, or might one in another process? Then its output changes without the stamp. */
+  readonly unsettled: boolean;
 };
 
 /** One read of the record, for whoever asks again and again. */
@@ -36,7 +36,8 @@ export async function readPulse(context: ServiceContext, live: LiveSession): Pro
   const { lastUsedAt, epoch, nextSequence, kernelRef } = record;
   const own = [live.epoch, live.completed, live.lastUsed, live.queue.length, live.lost];
   const stamp = JSON.stringify([record.live, lastUsedAt, epoch, nextSequence, kernelRef !== null, info.alive, ...own]);
-  return { record, info, running: live.running !== undefined, stamp };
+  const elsewhere = context.locks !== undefined && (record.pending?.sequence ?? -1) > live.completed;
+  return { record, info, stamp, unsettled: elsewhere || live.running !== undefined };
 }
 
 /** Reads a slice; the running block shows what it has printed so far. Never waits for a run. */

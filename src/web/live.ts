@@ -27,8 +27,7 @@ export async function liveSession(visit: Visit, id: string, context: ActionConte
   const pulse = await service.pulse(caller, id);
   const notice = notices.get(caller.owner, id);
   const revision = fingerprint(JSON.stringify([pulse.stamp, notice, canRun]));
-  // What runs prints without a change of the session's state.
-  if (!pulse.running && url.searchParams.get("revision") === revision) return unchanged();
+  if (!pulse.unsettled && url.searchParams.get("revision") === revision) return unchanged();
   const from = Number(url.searchParams.get("from") ?? 0);
   const window = await readWindow(service, caller, id, { from: Number.isSafeInteger(from) ? from : 0 });
   return Response.json({
