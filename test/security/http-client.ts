@@ -21,6 +21,8 @@ export type HttpClient = {
   /** Sends any body as JSON. */
   post(body: unknown): Promise<RpcAnswer>;
   get(path: string): Promise<Response>;
+  /** Asks for a page of the server, or posts an empty form to it. */
+  page(method: "GET" | "POST", path: string): Promise<Response>;
 };
 
 export type RpcAnswer = {
@@ -59,6 +61,10 @@ export function httpClient(
     ask,
     post,
     get: (path) => send(new Request(new URL(path, url), { headers })),
+    page(method, path) {
+      const form = method === "POST" ? { body: new URLSearchParams() } : {};
+      return send(new Request(new URL(path, url), { method, headers: { accept: "text/html", ...headers }, ...form }));
+    },
     tool,
     async run(session, code) {
       const reply = await tool("run_code", { session_id: session, code });
