@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { AuthConfig } from "./auth/config.ts";
 import { networkOptions } from "./auth/origin.ts";
+import { isSealKey } from "./auth/seal.ts";
 import { AUTH_SETTINGS, parseAuthSettings } from "./auth/settings.ts";
 
 /** The only file that knows setting names and defaults. */
@@ -75,7 +76,8 @@ const settings = z.object({
   REPL_MAX_PROCESSES: whole(256, 8),
   REPL_ALLOW_URLS: flag(false),
   REPL_WARM_KERNELS: whole(0),
-  REPL_SEAL_KEY: text,
+  // A passphrase could be guessed by whoever gets the store.
+  REPL_SEAL_KEY: z.string().refine(isSealKey, "must be 32 random bytes in base64 (openssl rand -base64 32)").optional(),
   REPL_DEPLOYMENT: z
     .string()
     .regex(/^[A-Za-z0-9._-]{1,64}$/, "must be 1 to 64 of A-Z a-z 0-9 . _ -")

@@ -39,6 +39,12 @@ export async function importSealKey(text: string, setting = "REPL_SEAL_KEY"): Pr
   return { current, all: keys };
 }
 
+/** Is the text what `importSealKey` takes? */
+export function isSealKey(text: string): boolean {
+  const items = text.split(/[\s,]+/).filter((part) => part !== "");
+  return items.length > 0 && items.every((item) => fromBase64(item)?.length === KEY_BYTES);
+}
+
 /** Makes a key that lives as long as the process. Not at module scope: Workers has no randomness there. */
 export async function randomSealKey(): Promise<SealKey> {
   const current = await deriveKeys(crypto.getRandomValues(new Uint8Array(KEY_BYTES)));
