@@ -9,6 +9,7 @@ export function banner({ MCP_HOST, auth }: Config, { python, history }: Composit
   const client = { mcpServers: { python: { type: "http", url, ...headers } } };
   return [
     `edge-python-repl serves ${url} (older clients: ${url.replace(/mcp$/, "sse")})`,
+    `  shows sessions at  ${url.replace(/mcp$/, "")}`,
     `  runs code with  ${python}`,
     `  keeps history in  ${history}`,
     "  client configuration:",
