@@ -1,4 +1,4 @@
-import { withHeaders } from "../src/app.ts";
+import { finish } from "../src/app.ts";
 import { checkHost, checkOrigin } from "../src/auth/origin.ts";
 import { corsPreflight } from "../src/auth/response-headers.ts";
 import type { SandboxMeta } from "../src/backends/e2b/backend.ts";
@@ -19,19 +19,20 @@ type Context = { waitUntil(work: Promise<unknown>): void };
 async function route(request: Request, env: Env): Promise<Response> {
   const gate = gateOf(env);
   const { authenticator, network, pages } = gate;
+  const answer = (response: Response): Response => finish(response, request, gate);
   const url = new URL(request.url);
   const known = refuseOpenDoor(gate.config, url) ?? authenticator.metadata(request);
   if (known) return known;
   const answered = checkHost(request, network) ?? checkOrigin(request, network) ?? corsPreflight(request, network);
-  if (answered) return answered;
-  if (url.pathname === "/healthz") return Response.json({ status: "ok" });
+  if (answered) return answer(answered);
+  if (url.pathname === "/healthz") return answer(Response.json({ status: "ok" }));
   if (isPagePath(url.pathname)) {
     // Logins, and the files of the pages, are answered here: nobody's object is asked before it is known whose.
     const visitor = await pages.admit(request);
-    return visitor instanceof Response ? withHeaders(visitor, request, network) : forward(request, env, gate, visitor);
+    return visitor instanceof Response ? answer(visitor) : forward(request, env, gate, visitor);
   }
   const principal = await authenticator.authenticate(request);
-  return principal instanceof Response ? principal : forward(request, env, gate, { principal });
+  return principal instanceof Response ? answer(principal) : forward(request, env, gate, { principal });
 }
 
 function forward(request: Request, env: Env, { config }: Gate, visitor: Visitor): Promise<Response> {

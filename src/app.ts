@@ -110,10 +110,7 @@ export function createApp(dependencies: AppDependencies): App {
     async fetch(request, defer) {
       const context: RequestContext = { defer, requestId: crypto.randomUUID(), owner: undefined };
       const refused = checkHost(request, network) ?? checkOrigin(request, network) ?? corsPreflight(request, network);
-      const response = withHeaders(refused ?? (await app.fetch(request, context)), request, network);
-      response.headers.set("X-Request-Id", context.requestId);
-      if (REFUSALS.has(response.status)) log("refused", refusalOf(request, response, context));
-      return response;
+      return finish(refused ?? (await app.fetch(request, context)), request, { network, log }, context);
     },
     close: () => endpoint.close(),
   };
@@ -152,11 +149,6 @@ function ownerLimitsOf({ auth, REPL_RATE_PER_MINUTE, REPL_MAX_OPEN_REQUESTS }: C
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 413, 429]);
 const MAX_PATH = 200;
 
-/** The query is left out: some put tokens there. */
-function refusalOf({ method, url }: Request, { status }: Response, { requestId, owner }: RequestContext) {
-  return { request: requestId, owner, method, path: new URL(url).pathname.slice(0, MAX_PATH), status };
-}
-
 function networkOf({ config, bind }: AppDependencies): NetworkOptions {
   return networkOptions({
     ...(bind === undefined ? {} : { bind }),
@@ -178,11 +170,25 @@ function authInfoOf(principal: Principal, { defer, requestId }: RequestContext):
   return { token: "", clientId: principal.name, scopes: [...principal.scopes], ...authInfo, extra: { identity } };
 }
 
-/** Adds the headers that every answer has. */
-export function withHeaders(response: Response, request: Request, network: NetworkOptions): Response {
+/** Gives an answer what every answer has: its headers, an id, a line in the log when it is a refusal. */
+export function finish(
+  response: Response,
+  request: Request,
+  { network, log }: { readonly network: NetworkOptions; readonly log: AppDependencies["log"] },
+  { requestId, owner }: Pick<RequestContext, "requestId" | "owner"> = {
+    requestId: crypto.randomUUID(),
+    owner: undefined,
+  },
+): Response {
   const answer = changeable(response);
   applyCors(answer.headers, request, network);
   applySecurityHeaders(answer.headers, network, answer.headers.get("content-security-policy") ?? undefined);
+  answer.headers.set("X-Request-Id", requestId);
+  if (REFUSALS.has(answer.status)) {
+    // The query is left out: some put tokens there.
+    const path = new URL(request.url).pathname.slice(0, MAX_PATH);
+    log("refused", { request: requestId, owner, method: request.method, path, status: answer.status });
+  }
   return answer;
 }
 
