@@ -74,7 +74,10 @@ export async function executeCell(
 export function completeBlock(block: Block, outcome: CellOutcome): Block {
   const { reply, reason } = outcome;
   const { outputs, truncatedChars } = outcome.buffer.snapshot();
-  const alive = reply.status === "ok" || reply.status === "error" || (reply.status === "aborted" && reply.kernelAlive);
+  const replaced = reason === "reset" || reason === "deleted";
+  const survived =
+    reply.status === "ok" || reply.status === "error" || (reply.status === "aborted" && reply.kernelAlive);
+  const alive = survived && !replaced;
   const note = noteOf(outcome, alive);
   return {
     ...block,
@@ -104,9 +107,9 @@ export function ending(detail: string): string {
 export const HOW_TO_RESTORE = "the next run starts a fresh interpreter, and rerun_code restores them";
 
 function noteOf({ reply, reason, timeout }: CellOutcome, alive: boolean): string | undefined {
-  if (reply.status === "ok" || reply.status === "error") return undefined;
   if (reason === "deleted") return "The session was deleted while this block ran";
   if (reason === "reset") return "The interpreter was reset while this block ran: variables are lost";
+  if (reply.status === "ok" || reply.status === "error") return undefined;
   const why = stopped(reason, timeout);
   if (alive) return `${why}; variables are kept`;
   if (reply.status === "aborted") {
