@@ -17,10 +17,11 @@ _STARTS_LOOP = frozenset(("run", "run_until_complete", "run_forever", "Runner", 
 
 
 class Program:
-    """`codes` run one after the other, inside the event loop when `in_loop`."""
+    """`codes` run one after the other, inside the event loop when `in_loop`; `last` is the one that shows its value."""
 
-    def __init__(self, codes):
+    def __init__(self, codes, last):
         self.codes = codes
+        self.last = last
         self.in_loop = any([code.co_flags & CO_COROUTINE for code in codes]) or _means_loop(codes)
 
 
@@ -29,11 +30,6 @@ def _means_loop(codes):
     for code in codes:
         names.update(code.co_names)
     return "asyncio" in names and bool(names & _NEEDS_LOOP) and not names & _STARTS_LOOP
-
-
-def normalise(source):
-    """Returns the text as Python would read it from a file."""
-    return source[source[:1] == "\ufeff" :].replace("\r\n", "\n").replace("\r", "\n")
 
 
 def compile_cell(source, filename, script=False):
@@ -123,7 +119,7 @@ def _compile(source, tree, filename, script=False):
         codes.append(compile(Interactive([last]), filename, "single", flags, True))
     elif last is not None:
         codes.append(compile(Module([last], []), filename, "exec", flags, True))
-    return Program(codes)
+    return Program(codes, codes[-1] if loud else None)
 
 
 def _is_hushed(source, last):

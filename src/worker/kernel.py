@@ -8,11 +8,12 @@ import os
 import select
 import sys
 
-from . import libraries, links
-from .language import Session
+from . import links
+from .pristine import own
 from .streams import streams
 
 STOPPED = {"name": "KeyboardInterrupt", "message": "", "traceback": "KeyboardInterrupt"}
+_ALL_SIGNALS = _signal.valid_signals()
 
 
 def run_kernel(ends, tag, settings):
@@ -22,13 +23,18 @@ def run_kernel(ends, tag, settings):
     links.die_with(ends["life"], _signal.SIGKILL)
     streams.open(ends, tag)
     _limit_memory(int(settings.get("EDGE_REPL_MEMORY_MB") or 0))
+    _report_ready()
     kernel = Kernel(ends)
-    kernel.report_ready()
     while True:
         command = kernel.next_command()
         if command is None:
             return
         kernel.execute(*command)
+
+
+def _report_ready():
+    version = "%d.%d.%d" % sys.version_info[:3]
+    streams.link.send(("ready", {"python": version, "executable": sys.executable, "cwd": os.getcwd()}))
 
 
 def _limit_memory(megabytes):
@@ -53,6 +59,7 @@ class Kernel:
         self.poller = select.poll()
         self.poller.register(self.commands, select.POLLIN)
         self.cell_id = None
+        self.last_word = None  # Kind and bundle of the value that ends the cell, until they are sent
         self.cwd = os.getcwd()
         self.armed = False  # User code runs that an interrupt is to stop
         self.resting = False  # Tasks of the event loop run between two cells
@@ -61,25 +68,25 @@ class Kernel:
         self.users_handler = None
         sys.argv = [""]
         sys.path.insert(0, "")
-        self.session = Session(self.emit)
+        # What follows is imported while the server already knows that this kernel is there.
+        self.libraries = own("libraries")
+        self.session = own("language").Session(self.emit)
+        self.session.emit_last = self.emit_last
         self.session.at_cell_end = self.at_cell_end
-        libraries.install(self.emit, self.session.main, streams.before_child)
+        self.libraries.install(self.emit, self.session.main, streams.before_child)
+        own("compiling")
         _signal.signal(_signal.SIGINT, self.handler)
-
-    def report_ready(self):
-        version = "%d.%d.%d" % sys.version_info[:3]
-        about = {"python": version, "executable": sys.executable, "cwd": self.cwd}
-        streams.link.send(("ready", about))
 
     # Commands
 
     def next_command(self):
         """Returns the next cell, or None when there will be none. No signal handler can tear it."""
         self._wait()
-        mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, _signal.valid_signals())
+        mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, _ALL_SIGNALS)
         try:
-            size = int.from_bytes(self._read(8), "big")
-            return marshal.loads(self._read(size)) if size else None
+            data = self._read(bytearray(), 8)
+            size = int.from_bytes(data[:8], "big")
+            return marshal.loads(memoryview(self._read(data, 8 + size))[8:]) if size else None
         finally:
             _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
 
@@ -105,10 +112,10 @@ class Kernel:
             finally:
                 self.resting = False
 
-    def _read(self, size):
-        data = bytearray()
+    def _read(self, data, size):
+        """Adds to `data` until it has `size` bytes; more are never there, since commands come one at a time."""
         while len(data) < size:
-            piece = os.read(self.commands, size - len(data))
+            piece = os.read(self.commands, 1 << 16)
             if not piece:
                 os._exit(1)
             data += piece
@@ -118,6 +125,7 @@ class Kernel:
 
     def execute(self, cell_id, code, number, path, limit):
         self.cell_id = cell_id
+        self.last_word = None
         self.interrupted = False
         result = {"status": "error", "error": STOPPED}
         try:
@@ -134,10 +142,10 @@ class Kernel:
         if streams.child:
             self._end_child(result)
         self._take_back_signal()
-        libraries.flush_native()
+        self.libraries.flush_native()
         streams.flush()
         result["cwd"] = self._where()
-        streams.link.send(("done", cell_id, result, self.interrupted))
+        streams.link.send(("done", cell_id, result, self.interrupted, self._take_last_word()))
 
     def _prepare(self):
         streams.restore()
@@ -159,15 +167,37 @@ class Kernel:
         return self.cwd
 
     def at_cell_end(self):
-        if not streams.child:
-            libraries.show_figures(self.emit)
+        if streams.child:
+            return
+        if "matplotlib.pyplot" in sys.modules:
+            self._send_last_word()  # Drawing may print
+        self.libraries.show_figures(self.emit)
 
     def emit(self, kind, data):
         """Shows a MIME bundle, after all that was printed before."""
         if streams.child:
             return
+        self._send_last_word()
         streams.flush()
         streams.link.round_trip("display", self.cell_id, kind, data)
+
+    def emit_last(self, kind, data):
+        """Shows the value that ends the cell. No code of the cell follows, so it goes with the report of the end."""
+        if streams.child:
+            return
+        self._send_last_word()
+        streams.flush()
+        self.last_word = (kind, data)
+
+    def _take_last_word(self):
+        with streams.link.lock:
+            last_word, self.last_word = self.last_word, None
+        return last_word
+
+    def _send_last_word(self):
+        last_word = self._take_last_word()
+        if last_word is not None:
+            streams.link.round_trip("display", self.cell_id, *last_word)
 
     def _end_child(self, result):
         """A process that user code has forked, and that came to the end of the cell, ends here as a script would."""

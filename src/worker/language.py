@@ -12,11 +12,14 @@ import builtins
 import sys
 
 from . import sources
-from .compiling import compile_cell, normalise
 from .pristine import BUILTINS, keep_own, own, whole_builtins
 
 LIMIT = 131072
-_LET_GO = compile("old.clear()", "sys", "exec")
+
+
+def normalise(source):
+    """Returns the text as Python would read it from a file."""
+    return source[source[:1] == "\ufeff" :].replace("\r\n", "\n").replace("\r", "\n")
 
 
 class _Cell:
@@ -38,12 +41,14 @@ class Session:
         `main` is the module in which cells run; without it a new `__main__` is made.
         """
         self.emit = emit
+        self.emit_last = emit  # For a value that ends a cell: none of its code runs after that
         self.main = main or _new_main()
         self.limit = LIMIT
         self.loop = None
         self.last_error = None
         keep_own()
         sources.install()
+        self.last_code = None
         sys.displayhook = self._display_value
         sys.breakpointhook = _ignore_breakpoint
         builtins.display = _lazy_display(emit)
@@ -58,11 +63,12 @@ class Session:
         cell = _Cell(code, number, path)
         try:
             program = self._begin(cell, limit)
+            self.last_code = program.last
             try:
                 if program.in_loop:
-                    self._cell_loop().run(program.codes, self.main.__dict__)
+                    self._cell_loop().run(program, self.main.__dict__)
                 else:
-                    self._execute(program.codes)
+                    self._execute(program)
             finally:
                 self.at_cell_end()
         except BaseException as error:
@@ -90,7 +96,7 @@ class Session:
             cell.filename = sources.add_source(cell.source, cell.number)
         else:
             self._read_file(cell)
-        return compile_cell(cell.source, cell.filename, script=cell.is_script)
+        return own("compiling").compile_cell(cell.source, cell.filename, script=cell.is_script)
 
     def _prepare(self):
         """Undoes what the last cell may have done to what this one needs."""
@@ -122,8 +128,8 @@ class Session:
             sources.add_file(full)
         cell.script = scripts.Running(self.main, cell.path, full)
 
-    def _execute(self, codes):
-        for code in codes:
+    def _execute(self, program):
+        for code in program.codes:
             exec(code, self.main.__dict__)
 
     def _end(self, cell):
@@ -156,7 +162,7 @@ class Session:
         sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
         if sys.version_info >= (3, 12):
             sys.last_exc = error
-        exec(_LET_GO, {"__name__": "sys", "__builtins__": BUILTINS, "old": old})
+        exec(compile("old.clear()", "sys", "exec"), {"__name__": "sys", "__builtins__": BUILTINS, "old": old})
 
     # Values
 
@@ -165,7 +171,8 @@ class Session:
         if value is None:
             return
         builtins._ = None
-        self.emit("execute_result", self._bundle(value))
+        emit = self.emit_last if sys._getframe(1).f_code is self.last_code else self.emit
+        emit("execute_result", self._bundle(value))
         builtins._ = value
 
     def _bundle(self, value):

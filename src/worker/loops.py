@@ -21,8 +21,8 @@ class CellLoop:
         self.loop = None
         self.context = {}
 
-    def run(self, codes, namespace):
-        """Runs the code objects of a cell in turn, inside the loop; raises what they raise.
+    def run(self, program, namespace):
+        """Runs the code of a cell, inside the loop; raises what they raise.
 
         When KeyboardInterrupt ends the waiting, the cell is cancelled first, so that its `finally` parts run.
         """
@@ -30,7 +30,7 @@ class CellLoop:
             asyncio = stdlib("asyncio")
             loop = self._ready_loop(asyncio)
             before = asyncio.all_tasks(loop)
-        task = loop.create_task(self._follow(codes, namespace))
+        task = loop.create_task(self._follow(program, namespace))
         try:
             loop.run_until_complete(task)
         except KeyboardInterrupt as interrupt:
@@ -62,9 +62,9 @@ class CellLoop:
         finally:
             loop.remove_reader(descriptor)
 
-    async def _follow(self, codes, namespace):
+    async def _follow(self, program, namespace):
         try:
-            for code in codes:
+            for code in program.codes:
                 waiting = eval(code, namespace)
                 if code.co_flags & CO_COROUTINE:
                     await waiting

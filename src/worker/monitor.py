@@ -156,8 +156,9 @@ class Monitor:
         else:
             self._file_operation(frame)
 
-    def send(self, frame):
-        self.to_server += to_frame(frame)
+    def send(self, *frames):
+        for frame in frames:
+            self.to_server += to_frame(frame)
         self._on_server_writable(0)
 
     def _on_server_writable(self, event):
@@ -322,7 +323,7 @@ class Monitor:
             self.send({"type": kind, "id": cell_id, "data": data})
         self._ack(number)
 
-    def _done(self, cell_id, result, interrupted):
+    def _done(self, cell_id, result, interrupted, last_word):
         cell = self.cell
         if cell is None or cell.id != cell_id:
             return
@@ -332,7 +333,11 @@ class Monitor:
         self.cwd = result["cwd"]
         if cell.interrupted and (interrupted or cell.group_signalled) and result["status"] in ("ok", "error"):
             result["status"] = "aborted"
-        self.send(dict(result, type="done", id=cell_id))
+        done = dict(result, type="done", id=cell_id)
+        if last_word is None:
+            self.send(done)
+        else:
+            self.send({"type": last_word[0], "id": cell_id, "data": last_word[1]}, done)
 
     def _on_signal(self, event):
         numbers = os.read(self.wakeup, 512)

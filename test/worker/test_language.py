@@ -32,6 +32,12 @@ class Values(WorkerCase):
         reply = self.run_cells("import sys\nsys.displayhook = lambda value: print('mine', value)", "3")
         self.assertEqual((reply.stdout, reply.bundles), ("mine 3\n", []))
 
+    def test_values_shown_in_other_ways_keep_their_order(self):
+        reply = self.worker.run("import sys\nfor i in range(2):\n    sys.displayhook(i)\n    print('p')\nsys.displayhook(7) or 8")
+        self.assertEqual(
+            reply.order, [("value", "0"), ("stdout", "p\n"), ("value", "1"), ("stdout", "p\n"), ("value", "7"), ("value", "8")]
+        )
+
     def test_huge_repr_is_bounded(self):
         reply = self.worker.run("list(range(3_000_000))")
         self.assertLess(len(reply.value), 140000)
@@ -41,7 +47,8 @@ class Values(WorkerCase):
 
     def test_repr_that_raises_is_an_error(self):
         reply = self.assertError("ZeroDivisionError", "class Bad:\n    def __repr__(self): return 1 // 0\nBad()")
-        self.assertIn("in __repr__", reply.traceback)
+        self.assertIn('File "<stdin>", line 3, in <module>', reply.traceback)
+        self.assertIn('File "<stdin>", line 2, in __repr__', reply.traceback)
 
     def test_repr_that_is_no_string_is_an_error(self):
         self.assertError("TypeError", "class Bad:\n    def __repr__(self): return 1\nBad()")

@@ -362,8 +362,9 @@ _STARTS_LOOP = frozenset(("run", "run_until_complete", "run_forever", "Runner", 
 class Program:
     ""
 
-    def __init__(self, codes):
+    def __init__(self, codes, last):
         self.codes = codes
+        self.last = last
         self.in_loop = any([code.co_flags & CO_COROUTINE for code in codes]) or _means_loop(codes)
 
 
@@ -372,11 +373,6 @@ def _means_loop(codes):
     for code in codes:
         names.update(code.co_names)
     return "asyncio" in names and bool(names & _NEEDS_LOOP) and not names & _STARTS_LOOP
-
-
-def normalise(source):
-    ""
-    return source[source[:1] == "\\ufeff" :].replace("\\r\\n", "\\n").replace("\\r", "\\n")
 
 
 def compile_cell(source, filename, script=False):
@@ -466,7 +462,7 @@ def _compile(source, tree, filename, script=False):
         codes.append(compile(Interactive([last]), filename, "single", flags, True))
     elif last is not None:
         codes.append(compile(Module([last], []), filename, "exec", flags, True))
-    return Program(codes)
+    return Program(codes, codes[-1] if loud else None)
 
 
 def _is_hushed(source, last):
@@ -1059,11 +1055,14 @@ import builtins
 import sys
 
 from . import sources
-from .compiling import compile_cell, normalise
 from .pristine import BUILTINS, keep_own, own, whole_builtins
 
 LIMIT = 131072
-_LET_GO = compile("old.clear()", "sys", "exec")
+
+
+def normalise(source):
+    ""
+    return source[source[:1] == "\\ufeff" :].replace("\\r\\n", "\\n").replace("\\r", "\\n")
 
 
 class _Cell:
@@ -1085,12 +1084,14 @@ class Session:
 
 
         self.emit = emit
+        self.emit_last = emit  # For a value that ends a cell: none of its code runs after that
         self.main = main or _new_main()
         self.limit = LIMIT
         self.loop = None
         self.last_error = None
         keep_own()
         sources.install()
+        self.last_code = None
         sys.displayhook = self._display_value
         sys.breakpointhook = _ignore_breakpoint
         builtins.display = _lazy_display(emit)
@@ -1105,11 +1106,12 @@ class Session:
         cell = _Cell(code, number, path)
         try:
             program = self._begin(cell, limit)
+            self.last_code = program.last
             try:
                 if program.in_loop:
-                    self._cell_loop().run(program.codes, self.main.__dict__)
+                    self._cell_loop().run(program, self.main.__dict__)
                 else:
-                    self._execute(program.codes)
+                    self._execute(program)
             finally:
                 self.at_cell_end()
         except BaseException as error:
@@ -1137,7 +1139,7 @@ class Session:
             cell.filename = sources.add_source(cell.source, cell.number)
         else:
             self._read_file(cell)
-        return compile_cell(cell.source, cell.filename, script=cell.is_script)
+        return own("compiling").compile_cell(cell.source, cell.filename, script=cell.is_script)
 
     def _prepare(self):
         ""
@@ -1169,8 +1171,8 @@ class Session:
             sources.add_file(full)
         cell.script = scripts.Running(self.main, cell.path, full)
 
-    def _execute(self, codes):
-        for code in codes:
+    def _execute(self, program):
+        for code in program.codes:
             exec(code, self.main.__dict__)
 
     def _end(self, cell):
@@ -1203,7 +1205,7 @@ class Session:
         sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
         if sys.version_info >= (3, 12):
             sys.last_exc = error
-        exec(_LET_GO, {"__name__": "sys", "__builtins__": BUILTINS, "old": old})
+        exec(compile("old.clear()", "sys", "exec"), {"__name__": "sys", "__builtins__": BUILTINS, "old": old})
 
 
 
@@ -1212,7 +1214,8 @@ class Session:
         if value is None:
             return
         builtins._ = None
-        self.emit("execute_result", self._bundle(value))
+        emit = self.emit_last if sys._getframe(1).f_code is self.last_code else self.emit
+        emit("execute_result", self._bundle(value))
         builtins._ = value
 
     def _bundle(self, value):
@@ -1477,7 +1480,7 @@ class CellLoop:
         self.loop = None
         self.context = {}
 
-    def run(self, codes, namespace):
+    def run(self, program, namespace):
         ""
 
 
@@ -1486,7 +1489,7 @@ class CellLoop:
             asyncio = stdlib("asyncio")
             loop = self._ready_loop(asyncio)
             before = asyncio.all_tasks(loop)
-        task = loop.create_task(self._follow(codes, namespace))
+        task = loop.create_task(self._follow(program, namespace))
         try:
             loop.run_until_complete(task)
         except KeyboardInterrupt as interrupt:
@@ -1518,9 +1521,9 @@ class CellLoop:
         finally:
             loop.remove_reader(descriptor)
 
-    async def _follow(self, codes, namespace):
+    async def _follow(self, program, namespace):
         try:
-            for code in codes:
+            for code in program.codes:
                 waiting = eval(code, namespace)
                 if code.co_flags & CO_COROUTINE:
                     await waiting
@@ -2194,6 +2197,7 @@ class Recorder:
 from .pristine import BUILTINS as __builtins__
 
 import _signal
+import _thread
 import asyncio
 import base64
 import builtins
@@ -2222,7 +2226,8 @@ class Kernel:
     def __init__(self, shell, settings):
         self.shell = shell
         self.nonce = settings["nonce"]
-        self.armed = self.resting = self.interrupted = False
+        self.main_thread = _thread.get_ident()
+        self.armed = self.resting = self.interrupted = self.pausing = False
         self.recorder = Recorder()
         self.streams = Streams(self.recorder)
         self.publisher = shell.display_pub.publish
@@ -2243,8 +2248,10 @@ class Kernel:
         ""
         with pristine.whole_builtins():
             self.publisher({MIME: text})
-        if self.armed:
+        if self.armed and _thread.get_ident() == self.main_thread:
+            self.pausing = True
             time.sleep(YIELD_SECONDS)
+            self.pausing = False
 
     def foreign(self, data=None, metadata=None, **_options):
         ""
@@ -2314,9 +2321,16 @@ class Kernel:
     def on_interrupt(self, _number, _frame):
         if self.streams.child:
             raise KeyboardInterrupt
-        if self.armed or self.resting:
+        if self.pausing:  # what was just sent may be the cause: the print that sent it is to return first
+            _thread.start_new_thread(self.interrupt_again, ())
+        elif self.armed or self.resting:
             self.interrupted = True
             self.recorder.on_interrupt()
+
+    def interrupt_again(self):
+        time.sleep(4 * YIELD_SECONDS)
+        if self.armed:
+            _signal.pthread_kill(self.main_thread, _signal.SIGINT)
 
     def end_child(self, result):
         ""
