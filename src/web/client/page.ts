@@ -20,6 +20,8 @@ class Live {
   readonly #address: string;
   readonly #main: HTMLElement;
   #revision = "";
+  /** The server's last notice: only another one replaces what the page itself has told since. */
+  #notice: string;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Did a request fail, or the last answer? Then its message stays until the next good one. */
   #trouble = false;
@@ -29,6 +31,7 @@ class Live {
   constructor(main: HTMLElement, address: string) {
     this.#main = main;
     this.#address = address;
+    this.#notice = byId("notice")?.textContent ?? "";
     document.addEventListener("visibilitychange", () => this.now());
     this.#later(main.dataset.busy === "true" ? POLL_BUSY_MS : POLL_MS);
   }
@@ -77,7 +80,9 @@ class Live {
     this.#main.dataset.busy = String(reply.busy);
     items.show(reply);
     localTimes(document);
-    tell(reply.notice?.kind ?? "", reply.notice?.text ?? "");
+    const { kind, text } = reply.notice ?? { kind: "", text: "" };
+    if (text !== this.#notice) tell(kind, text);
+    this.#notice = text;
   }
 
   #end(status: number): undefined {
@@ -106,6 +111,7 @@ async function submit(event: SubmitEvent, live: Live): Promise<void> {
   if (form.id !== "actions" && form.id !== "new") return;
   event.preventDefault();
   button?.closest("details")?.removeAttribute("open");
+  tell("", "");
   const code = form.querySelector("textarea");
   const sent = code?.value ?? "";
   const body = new URLSearchParams(new FormData(form) as unknown as Record<string, string>);
