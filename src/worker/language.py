@@ -15,6 +15,7 @@ from . import sources
 from .pristine import BUILTINS, keep_own, own, whole_builtins
 
 LIMIT = 131072
+_END_BYTES = 8  # Of bytecode from the instruction that shows the value; after a call there is more
 
 
 def normalise(source):
@@ -171,9 +172,13 @@ class Session:
         if value is None:
             return
         builtins._ = None
-        emit = self.emit_last if sys._getframe(1).f_code is self.last_code else self.emit
+        emit = self.emit_last if self._ends_cell(sys._getframe(1)) else self.emit
         emit("execute_result", self._bundle(value))
         builtins._ = value
+
+    def _ends_cell(self, frame):
+        """True when the value is shown by the cell's last instructions, not by a call that more of its code follows."""
+        return frame.f_code is self.last_code and len(frame.f_code.co_code) - frame.f_lasti <= _END_BYTES
 
     def _bundle(self, value):
         if type(value) in _PLAIN:

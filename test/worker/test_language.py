@@ -38,6 +38,10 @@ class Values(WorkerCase):
             reply.order, [("value", "0"), ("stdout", "p\n"), ("value", "1"), ("stdout", "p\n"), ("value", "7"), ("value", "8")]
         )
 
+    def test_a_value_shown_within_the_last_expression_comes_before_what_follows(self):
+        reply = self.worker.run("import sys\nsys.displayhook(5), print('p')")
+        self.assertEqual(reply.order, [("value", "5"), ("stdout", "p\n"), ("value", "(None, None)")])
+
     def test_huge_repr_is_bounded(self):
         reply = self.worker.run("list(range(3_000_000))")
         self.assertLess(len(reply.value), 140000)
