@@ -15,6 +15,8 @@ BUNDLE_SECONDS = 0.05
 # After reading, the monitor waits this long before it looks again (while a cell runs, between cells): a kernel that
 # prints line by line is then not slowed by a switch per line, nor the machine by a flood.
 PAUSE_RUNNING, PAUSE_IDLE = 0.004, 0.02
+# But a cell that has filled the pipe that far is not made to wait.
+MUCH_BYTES = 65536
 _NAMES = ("stdout", "stderr")
 
 
@@ -60,7 +62,7 @@ class Printed:
         size = links.waiting_bytes(self.pipes["stderr"])
         taken = self._take("stdout", links.waiting_bytes(self.pipes["stdout"]))
         taken += self._take("stderr", size)
-        if taken and self.paused_until is None:
+        if taken and self.paused_until is None and (taken < MUCH_BYTES or self.output is None):
             self._pause()
         return taken
 
