@@ -17,4 +17,4 @@ const listen: Listen = async (app, hostname, port) => {
 };
 
 // Deno 2.9 does not abort the signal of a request whose body was more than a few bytes until the answer has begun.
-runCli(process.argv.slice(2), { listen, responseMode: "sse" }, { MCP_TRANSPORT: "streamable-http" });
+runCli(process.argv.slice(2), { listen, streamSlowCalls: true }, { MCP_TRANSPORT: "streamable-http" });

@@ -19,8 +19,8 @@ export type Listen = (app: App, hostname: string, port: number) => Promise<Liste
 /** What the HTTP servers of runtimes differ in. */
 export type HttpRuntime = {
   readonly listen: Listen;
-  /** `sse` where a client that left is noticed only while the answer is a stream. */
-  readonly responseMode?: "sse";
+  /** Where a client that left is noticed only while the answer is a stream. */
+  readonly streamSlowCalls?: boolean;
 };
 
 /** Running code may go on this long after a signal before it is interrupted. */
@@ -38,7 +38,7 @@ export async function serveHttp(config: Config, runtime: HttpRuntime): Promise<v
     log,
     authDependencies: { log: (line) => log("authentication", { line }) },
     bind: config.MCP_HOST,
-    ...(runtime.responseMode ? { responseMode: runtime.responseMode } : {}),
+    ...(runtime.streamSlowCalls ? { streamSlowCalls: true } : {}),
   });
   const server = await runtime.listen(app, config.MCP_HOST, config.MCP_PORT).catch(async (error: unknown) => {
     await composition.close(0);

@@ -23,7 +23,8 @@ export type AppDependencies = {
   /** Address that is listened on; absent where the platform listens. */
   readonly bind?: string;
   readonly keepAliveMs?: number;
-  readonly responseMode?: "auto" | "sse";
+  /** Where only a write shows that a client is gone: calls that take a while answer by a stream. */
+  readonly streamSlowCalls?: boolean;
   /** Who is calling, where someone in front has found that out already; replaces the authenticator. */
   readonly identify?: (request: Request) => Promise<Principal | Response>;
   /** Who visits the pages, where someone in front has found that out already. */
@@ -64,7 +65,7 @@ export function createApp(dependencies: AppDependencies): App {
     factory: dependencies.factory ?? createServerFactory({ ...dependencies, logCode: config.REPL_LOG === "debug" }),
     maxBodyBytes: config.REPL_MAX_BODY_BYTES,
     keepAliveMs: dependencies.keepAliveMs ?? KEEP_ALIVE_MS,
-    responseMode: dependencies.responseMode ?? "auto",
+    streamSlowCalls: dependencies.streamSlowCalls ?? false,
     now: Date.now,
     onerror: (error) => log("protocol", { error: error.message }),
     ...(dependencies.bus ? { bus: dependencies.bus } : {}),

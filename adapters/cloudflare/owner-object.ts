@@ -53,7 +53,7 @@ export class OwnerObject {
       log,
       ...bindOf(config),
       keepAliveMs: KEEP_ALIVE_MS,
-      responseMode: "sse",
+      streamSlowCalls: true,
       identify: async (request) => visitorOf(request).principal,
       visit: async (request) => visitorOf(request),
       mcpSessions: createSessionMemory(state.storage),

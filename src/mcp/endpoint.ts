@@ -8,6 +8,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Scope } from "../auth/principal.ts";
 import { readJsonRpc } from "./body.ts";
+import { streamWhenSlow } from "./late-stream.ts";
 import { createLegacySessions, type SessionMemory } from "./legacy.ts";
 import { TOOLS_BY_NAME } from "./registry.ts";
 import { createSseEndpoint } from "./sse.ts";
@@ -18,8 +19,8 @@ export type EndpointOptions = {
   readonly maxBodyBytes: number;
   /** Milliseconds between signs of life on a silent stream. */
   readonly keepAliveMs: number;
-  /** `sse` on Workers, where only a write shows that the client is gone. */
-  readonly responseMode: "auto" | "sse";
+  /** Calls that take a while answer by a stream: on runtimes where only a write shows that the client is gone. */
+  readonly streamSlowCalls: boolean;
   readonly now: () => number;
   readonly onerror: (error: Error) => void;
   /** Where the factory's servers publish what changed, for the subscriptions of 2026 clients. */
@@ -46,9 +47,9 @@ export type McpEndpoint = {
 };
 
 export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
-  const { factory, keepAliveMs, responseMode, onerror, maxBodyBytes } = options;
+  const { factory, keepAliveMs, onerror, maxBodyBytes } = options;
   const bus = options.bus ? { bus: options.bus } : {};
-  const modern = createMcpHandler(factory, { legacy: "reject", responseMode, keepAliveMs, onerror, ...bus });
+  const modern = createMcpHandler(factory, { legacy: "reject", keepAliveMs, onerror, ...bus });
   const legacy = createLegacySessions(factory, options);
   const sse = createSseEndpoint(factory, { keepAliveMs });
 
@@ -63,7 +64,10 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
       const missing = missingScope(body.message, access.scopes);
       if (missing) return access.insufficientScope(missing);
       const isLegacy = !namesRevision(body.message) && (await isLegacyRequest(request, body.message));
-      return isLegacy ? legacy.fetch(request, given) : modern.fetch(request, given);
+      if (isLegacy) return legacy.fetch(request, given);
+      return options.streamSlowCalls
+        ? streamWhenSlow(request, (same) => modern.fetch(same, given), keepAliveMs)
+        : modern.fetch(request, given);
     },
     sse: (request, { authInfo }) => sse.open(request, authInfo),
     async messages(request, { authInfo, ...access }) {
