@@ -1,5 +1,5 @@
 import { InMemoryServerEventBus } from "@modelcontextprotocol/server";
-import { type App, createApp } from "../../src/app.ts";
+import { type App, type AppDependencies, createApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
 import { createFixtureFactory } from "./fixtures.ts";
 
@@ -7,7 +7,7 @@ import { createFixtureFactory } from "./fixtures.ts";
  * Our whole HTTP app around the fixture registry, without sessions or a Python behind it. Web standards only, so that it can
  * be served by any runtime.
  */
-export function createFixtureApp(options: { readonly responseMode?: "sse" } = {}): App {
+export function createFixtureApp(options: Partial<AppDependencies> = {}): App {
   const bus = new InMemoryServerEventBus();
   return createApp({
     config: parseConfig({}),

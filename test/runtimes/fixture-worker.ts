@@ -1,11 +1,9 @@
-import { InMemoryServerEventBus } from "@modelcontextprotocol/server";
 import { createSessionMemory } from "../../adapters/cloudflare/mcp-sessions.ts";
 import type { ObjectState } from "../../adapters/cloudflare/owner-object.ts";
 import worker from "../../adapters/cloudflare.ts";
-import { type App, createApp } from "../../src/app.ts";
+import type { App } from "../../src/app.ts";
 import { LOCAL_PRINCIPAL } from "../../src/auth/principal.ts";
-import { parseConfig } from "../../src/config.ts";
-import { createFixtureFactory } from "../conformance/fixtures.ts";
+import { createFixtureApp } from "../conformance/fixture-app.ts";
 
 /** The Worker as it is deployed, before objects that hold the fixtures of the conformance runner instead of sessions. */
 export default worker;
@@ -16,19 +14,11 @@ export class OwnerObject {
 
   constructor(state: ObjectState) {
     this.#state = state;
-    const bus = new InMemoryServerEventBus();
-    this.#app = createApp({
-      config: parseConfig({}),
-      service: undefined as never, // Only our own MCP server asks for it, and that is replaced.
-      settings: { structured: "full", echo: true, replyChars: 1000 },
-      log: () => undefined,
-      bind: "127.0.0.1",
+    this.#app = createFixtureApp({
       keepAliveMs: 500,
       streamSlowCalls: true,
       identify: async () => LOCAL_PRINCIPAL,
       mcpSessions: createSessionMemory(state.storage),
-      factory: createFixtureFactory(bus),
-      bus,
     });
   }
 
