@@ -71,6 +71,8 @@ export function createPages(options: PagesOptions): Hono<PageBindings> {
       return act(visit, id, context, action(visit, id, Number(sequence), context), { next });
     });
   }
+  // Addresses of forms that somebody loads again.
+  get("/s/:id/:action", async (_visit, { id = "" }) => redirect(`/s/${encodeURIComponent(id)}`));
   return pages;
 }
 

@@ -16,6 +16,7 @@ header.page{display:grid;gap:.35rem;padding-top:2rem}
 .tools{display:flex;flex-wrap:wrap;gap:.5rem;margin-top:.6rem}
 main[data-live]{scroll-padding-top:4rem}
 .block{scroll-margin-top:4rem}
+.block>.body{align-self:start}
 .pages{margin:0 0 1.1rem;padding-left:5rem}
 #notice{margin:0 0 1rem 5rem;padding:.55rem .9rem;border:1px solid var(--line);border-radius:10px;background:var(--surface);font-size:.9rem}
 #notice:empty{display:none}
@@ -34,6 +35,7 @@ button.plain{padding:0;border:0;background:none;color:var(--accent);text-decorat
 .danger{color:var(--error)}
 #interrupt:enabled{border-color:currentColor;color:var(--error)}
 input,textarea{padding:.45rem .65rem;border:1px solid var(--soft);border-radius:8px;background:var(--surface);color:var(--text);font:inherit}
+::placeholder{color:var(--soft);opacity:1}
 .menu{position:relative;display:inline-block}
 .menu>summary{list-style:none}
 .menu>summary::-webkit-details-marker{display:none}

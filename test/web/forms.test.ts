@@ -101,6 +101,10 @@ describe("forms, as a browser without scripts sends them", () => {
     assert.deepEqual(await codes("guarded"), []);
   });
 
+  it("lead back to the session when their address is loaded", async () => {
+    assert.equal((await visit(site, "/s/guarded/run")).location, "/s/guarded");
+  });
+
   it("are refused when they are no forms", async () => {
     const headers = { "content-type": "application/json" };
     const answer = await visit(site, "/s/guarded/run", { form: { csrf, code: "1" }, headers });

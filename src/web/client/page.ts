@@ -4,6 +4,8 @@ import { items, type LiveReply } from "./items.ts";
 
 const POLL_BUSY_MS = 700;
 const POLL_MS = 2000;
+/** A list of sessions costs more to read than one session. */
+const POLL_LIST_MS = 4000;
 const POLL_TROUBLE_MS = 5000;
 
 const byId = (id: string): HTMLElement | null => document.getElementById(id);
@@ -33,7 +35,12 @@ class Live {
     this.#address = address;
     this.#notice = byId("notice")?.textContent ?? "";
     document.addEventListener("visibilitychange", () => this.now());
-    this.#later(main.dataset.busy === "true" ? POLL_BUSY_MS : POLL_MS);
+    this.#later(this.#every);
+  }
+
+  get #every(): number {
+    if (this.#main.dataset.busy === "true" && this.#address !== "/live") return POLL_BUSY_MS;
+    return this.#address === "/live" ? POLL_LIST_MS : POLL_MS;
   }
 
   /** Asks at once; while an answer is on its way, right after it. */
@@ -72,7 +79,7 @@ class Live {
     if (this.#trouble) tell("", "");
     this.#trouble = false;
     if (response.status !== 204) this.#show((await response.json()) as LiveReply);
-    return this.#main.dataset.busy === "true" ? POLL_BUSY_MS : POLL_MS;
+    return this.#every;
   }
 
   #show(reply: LiveReply): void {
