@@ -127,7 +127,7 @@ function pagesOf(
   return createPages({
     service,
     gate,
-    admit: visit ?? gate.admit,
+    admit: visit ?? ((request) => gate.admit(request)),
     limit: (owner) => limits.count(owner),
     maxFormBytes: config.REPL_MAX_BODY_BYTES,
     log,

@@ -45,57 +45,67 @@ const LOCAL_LOGIN = "local";
 const MAX_LOGIN_BYTES = 64 * 1024;
 
 export function createGate(options: GateOptions): Gate {
-  const { authenticator, network } = options;
-  const open = authenticator.mode === "none";
-  let key: Promise<SealKey> | undefined;
-  const cookies = async (request: Request): Promise<LoginCookies> => {
-    key ??= options.sealKey === undefined ? randomSealKey() : importSealKey(options.sealKey);
-    const secure = network.https || new URL(request.url).protocol === "https:";
-    return new LoginCookies({ key: await key, authenticator, secure });
-  };
-  const sessionOf = ({ principal }: Visitor, id: string) => ({ id, principal });
+  return new PageGate(options);
+}
 
-  async function identify(request: Request): Promise<Visitor | Response> {
-    if (open) return { principal: LOCAL_PRINCIPAL, login: LOCAL_LOGIN };
+class PageGate implements Gate {
+  readonly #options: GateOptions;
+  readonly #open: boolean;
+  #key: Promise<SealKey> | undefined;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+    this.#open = options.authenticator.mode === "none";
+  }
+
+  async admit(request: Request): Promise<Visitor | Response> {
+    const path = new URL(request.url).pathname.replace(/(.)\/$/, "$1");
+    const file = asset(path);
+    if (file) return file;
+    const problem = keyProblem(this.#options, this.#open);
+    if (problem) return messagePage({ title: "The page is not set up", text: problem, status: 503 });
+    if (path === "/login" && !this.#open) return logIn(request, await this.#cookies(request), this.#options);
+    const visitor = await this.#identify(request);
+    return path !== "/logout" || visitor instanceof Response ? visitor : this.#logOut(request, visitor);
+  }
+
+  async formToken(request: Request, visitor: Visitor): Promise<string> {
+    if (visitor.login === undefined) return "";
+    return (await this.#cookies(request)).csrfToken({ id: visitor.login, principal: visitor.principal });
+  }
+
+  async trusts(request: Request, visitor: Visitor, token: string | null): Promise<boolean> {
+    if (visitor.login === undefined) return true;
+    if (!isSameOrigin(request, this.#options.network)) return false;
+    return (await this.#cookies(request)).checkCsrf({ id: visitor.login, principal: visitor.principal }, token);
+  }
+
+  async #cookies(request: Request): Promise<LoginCookies> {
+    const { authenticator, network, sealKey } = this.#options;
+    this.#key ??= sealKey === undefined ? randomSealKey() : importSealKey(sealKey);
+    const secure = network.https || new URL(request.url).protocol === "https:";
+    return new LoginCookies({ key: await this.#key, authenticator, secure });
+  }
+
+  async #identify(request: Request): Promise<Visitor | Response> {
+    if (this.#open) return { principal: LOCAL_PRINCIPAL, login: LOCAL_LOGIN };
     if (request.headers.has("authorization")) {
-      const principal = await authenticator.authenticate(request);
+      const principal = await this.#options.authenticator.authenticate(request);
       return principal instanceof Response ? principal : { principal };
     }
-    const session = await (await cookies(request)).read(request);
+    const session = await (await this.#cookies(request)).read(request);
     if (session) return { principal: session.principal, login: session.id };
     if (!wantsPage(request)) return refused(401, "You are not logged in, or no longer");
     const { pathname } = new URL(request.url);
     return isFromElsewhere(request) ? again(pathname) : redirect(`/login?next=${encodeURIComponent(pathname)}`);
   }
 
-  const gate: Gate = {
-    async admit(request) {
-      const path = new URL(request.url).pathname.replace(/(.)\/$/, "$1");
-      const file = asset(path);
-      if (file) return file;
-      const problem = keyProblem(options, open);
-      if (problem) return messagePage({ title: "The page is not set up", text: problem, status: 503 });
-      if (path === "/login" && !open) return logIn(request, await cookies(request), options);
-      const visitor = await identify(request);
-      if (path !== "/logout" || visitor instanceof Response) return visitor;
-      const form = request.method === "POST" ? await readForm(request, MAX_LOGIN_BYTES) : undefined;
-      if (!form || !(await gate.trusts(request, visitor, form.get("csrf")))) return redirect("/");
-      return redirect("/login", {
-        "Set-Cookie": (await cookies(request)).logOut(),
-        "Clear-Site-Data": '"cache"',
-      });
-    },
-    async formToken(request, visitor) {
-      if (visitor.login === undefined) return "";
-      return (await cookies(request)).csrfToken(sessionOf(visitor, visitor.login));
-    },
-    async trusts(request, visitor, token) {
-      if (visitor.login === undefined) return true;
-      if (!isSameOrigin(request, network)) return false;
-      return (await cookies(request)).checkCsrf(sessionOf(visitor, visitor.login), token);
-    },
-  };
-  return gate;
+  async #logOut(request: Request, visitor: Visitor): Promise<Response> {
+    const form = request.method === "POST" ? await readForm(request, MAX_LOGIN_BYTES) : undefined;
+    if (!form || !(await this.trusts(request, visitor, form.get("csrf")))) return redirect("/");
+    const ended = (await this.#cookies(request)).logOut();
+    return redirect("/login", { "Set-Cookie": ended, "Clear-Site-Data": '"cache"' });
+  }
 }
 
 function keyProblem({ sealKey, shared }: GateOptions, open: boolean): string | undefined {

@@ -18,40 +18,46 @@ export type PageBindings = { Bindings: { defer: ((work: Promise<unknown>) => voi
 
 type Serve = (visit: Visit, params: Readonly<Record<string, string>>) => Promise<Response>;
 
+type Route = (path: string, handler: Serve) => void;
+
 /** The notebook pages, as routes of the app. */
 export function createPages(options: PagesOptions): Hono<PageBindings> {
-  const { service } = options;
+  const { service, log } = options;
   const pages = new Hono<PageBindings>({ strict: false });
-  const context: ActionContext = { service, notices: new Notices(), log: options.log };
+  const context: ActionContext = { service, notices: new Notices(), log };
   const serve = (scope: Scope, handler: Serve) => (c: Context<PageBindings>) =>
     receive(c.req.raw, scope, options, (visit) => handler({ ...visit, defer: c.env?.defer }, c.req.param()));
-  const get = (path: string, handler: Serve) => pages.get(path, serve("repl:read", handler));
-  const post = (path: string, handler: Serve) => pages.post(path, serve("repl:run", handler));
-
+  const get: Route = (path, handler) => pages.get(path, serve("repl:read", handler));
+  const post: Route = (path, handler) => pages.post(path, serve("repl:run", handler));
   // The door answers these itself; who is admitted comes from where they lead.
-  for (const path of ["/assets/:file", "/login", "/logout"])
-    pages.all(
-      path,
-      serve("repl:read", async () => redirect("/")),
-    );
-
+  const home = serve("repl:read", async () => redirect("/"));
+  for (const path of ["/assets/:file", "/login", "/logout"]) pages.all(path, home);
   get("/", async ({ viewer }) => sessionsPage({ viewer, sessions: await service.list(viewer.caller) }));
   get("/live", (visit) => liveSessions(visit, service));
   post("/sessions", (visit) => createSession(visit, context));
   get("/s/:id", (visit, { id = "" }) => showSession(visit, id, context));
   get("/s/:id/live", (visit, { id = "" }) => liveSession(visit, id, context));
+  addDocuments(get, service);
+  addActions(post, context);
+  addRemoval(get, post, context);
+  // Addresses of forms that somebody loads again.
+  get("/s/:id/:action", async (_visit, { id = "" }) => redirect(`/s/${encodeURIComponent(id)}`));
+  return pages;
+}
+
+function addDocuments(get: Route, service: SessionService): void {
   get("/s/:id/export/:format", ({ viewer }, { id = "", format = "" }) =>
     exportResponse(service, viewer.caller, id, format),
   );
-  get("/s/:id/delete", async ({ viewer }, { id = "" }) => {
-    const { info } = await service.pulse(viewer.caller, id);
-    return deletePage(id, viewer, info.history_count);
-  });
-  post("/s/:id/delete", async ({ viewer }, { id = "" }) => {
-    await service.remove(viewer.caller, id);
-    context.notices.set(viewer.caller.owner, id, undefined);
-    return redirect("/");
-  });
+  get("/s/:id/blocks/:sequence/output", async ({ viewer }, { id = "", sequence }) =>
+    outputResponse(await findBlock(service, viewer.caller, id, Number(sequence))),
+  );
+  get("/s/:id/blocks/:sequence/pictures/:position", async ({ viewer }, { id = "", sequence, position }) =>
+    pictureResponse(await findBlock(service, viewer.caller, id, Number(sequence)), Number(position)),
+  );
+}
+
+function addActions(post: Route, context: ActionContext): void {
   for (const [name, action] of Object.entries(SESSION_ACTIONS)) {
     post(`/s/:id/${name}`, (visit, { id = "" }) => {
       const next = name === "run" ? `/s/${id}#new` : `/s/${id}`;
@@ -59,21 +65,24 @@ export function createPages(options: PagesOptions): Hono<PageBindings> {
       return act(visit, id, context, action(visit, id, context), { next, ...retry });
     });
   }
-  get("/s/:id/blocks/:sequence/output", async ({ viewer }, { id = "", sequence }) =>
-    outputResponse(await findBlock(service, viewer.caller, id, Number(sequence))),
-  );
-  get("/s/:id/blocks/:sequence/pictures/:position", async ({ viewer }, { id = "", sequence, position }) =>
-    pictureResponse(await findBlock(service, viewer.caller, id, Number(sequence)), Number(position)),
-  );
   for (const [name, action] of Object.entries(BLOCK_ACTIONS)) {
     post(`/s/:id/blocks/:sequence/${name}`, (visit, { id = "", sequence }) => {
       const next = name === "run-again" ? `/s/${id}#new` : `/s/${id}`;
       return act(visit, id, context, action(visit, id, Number(sequence), context), { next });
     });
   }
-  // Addresses of forms that somebody loads again.
-  get("/s/:id/:action", async (_visit, { id = "" }) => redirect(`/s/${encodeURIComponent(id)}`));
-  return pages;
+}
+
+function addRemoval(get: Route, post: Route, { service, notices }: ActionContext): void {
+  get("/s/:id/delete", async ({ viewer }, { id = "" }) => {
+    const { info } = await service.pulse(viewer.caller, id);
+    return deletePage(id, viewer, info.history_count);
+  });
+  post("/s/:id/delete", async ({ viewer }, { id = "" }) => {
+    await service.remove(viewer.caller, id);
+    notices.set(viewer.caller.owner, id, undefined);
+    return redirect("/");
+  });
 }
 
 async function showSession(

@@ -4,6 +4,7 @@ import type { Pulse } from "../sessions/history.ts";
 import { PageBar } from "./bar.tsx";
 import { ACTIONS_FORM, Action } from "./block-menu.tsx";
 import { documentResponse } from "./layout.ts";
+import { NoticeLine } from "./notice-line.tsx";
 import type { Notice } from "./notices.ts";
 import { Time } from "./time.tsx";
 import type { Item, Window } from "./view.ts";
@@ -32,9 +33,7 @@ const FORMATS = [
 
 /** A session as a notebook. */
 export function sessionPage(page: SessionPage): Response {
-  const { id, viewer, pulse, window, items, notice, draft, status } = page;
-  const newest = window.to === window.total;
-  const { busy } = pulse.info;
+  const { id, viewer, pulse, window, status } = page;
   const body = (
     <>
       <a class="skip" href="#items">
@@ -46,31 +45,7 @@ export function sessionPage(page: SessionPage): Response {
         <Facts pulse={pulse} total={window.total} />
         <Tools {...page} />
       </header>
-      <main data-live={newest ? `/s/${id}/live?from=${window.from}` : undefined} data-busy={String(busy)}>
-        <NoticeLine notice={notice} />
-        {window.from > 0 && (
-          <nav aria-label="Older blocks" class="pages">
-            <a href={`/s/${id}?before=${window.from}`}>Older blocks ({window.from})</a>
-          </nav>
-        )}
-        <div id="items">
-          {items.map(({ key, version, html }) => (
-            <div data-key={key} data-version={version}>
-              {raw(html ?? "")}
-            </div>
-          ))}
-        </div>
-        <p id="empty" class="empty" hidden={window.total > 0}>
-          No block has run yet.
-        </p>
-        {newest ? (
-          viewer.canRun && <Editor id={id} number={window.total + 1} csrf={viewer.csrf} draft={draft} />
-        ) : (
-          <nav aria-label="Newest blocks" class="pages">
-            <a href={`/s/${id}`}>Newest blocks</a>
-          </nav>
-        )}
-      </main>
+      <Blocks {...page} />
       {viewer.canRun && (
         <form id={ACTIONS_FORM} method="post">
           <input type="hidden" name="csrf" value={viewer.csrf} />
@@ -78,12 +53,45 @@ export function sessionPage(page: SessionPage): Response {
       )}
     </>
   );
-  return documentResponse({
-    title: id,
-    body: String(body),
-    status,
-    refreshWithoutScript: newest && busy ? "3" : undefined,
-  });
+  const refreshWithoutScript = isNewest(page) && pulse.info.busy ? "3" : undefined;
+  return documentResponse({ title: id, body: String(body), status, refreshWithoutScript });
+}
+
+/** Only the newest blocks change by themselves, and only after them is room for more. */
+function isNewest({ window }: SessionPage): boolean {
+  return window.to === window.total;
+}
+
+function Blocks(page: SessionPage) {
+  const { id, viewer, pulse, window, items, notice, draft } = page;
+  const newest = isNewest(page);
+  const live = newest ? `/s/${id}/live?from=${window.from}` : undefined;
+  return (
+    <main data-live={live} data-busy={String(pulse.info.busy)}>
+      <NoticeLine notice={notice} />
+      {window.from > 0 && (
+        <nav aria-label="Older blocks" class="pages">
+          <a href={`/s/${id}?before=${window.from}`}>Older blocks ({window.from})</a>
+        </nav>
+      )}
+      <div id="items">
+        {items.map(({ key, version, html }) => (
+          <div data-key={key} data-version={version}>
+            {raw(html ?? "")}
+          </div>
+        ))}
+      </div>
+      <p id="empty" class="empty" hidden={window.total > 0}>
+        No block has run yet.
+      </p>
+      {newest && viewer.canRun && <Editor id={id} number={window.total + 1} csrf={viewer.csrf} draft={draft} />}
+      {!newest && (
+        <nav aria-label="Newest blocks" class="pages">
+          <a href={`/s/${id}`}>Newest blocks</a>
+        </nav>
+      )}
+    </main>
+  );
 }
 
 /** @returns Facts of the session as trusted HTML, for a page that is open already. */
@@ -187,14 +195,6 @@ function Editor({ id, number, csrf, draft }: EditorProps) {
         </footer>
       </div>
     </form>
-  );
-}
-
-function NoticeLine({ notice }: { readonly notice: Notice | undefined }) {
-  return (
-    <p id="notice" role="status" class={notice?.kind ?? ""}>
-      {notice?.text ?? ""}
-    </p>
   );
 }
 

@@ -4,6 +4,7 @@ import type { SessionInfo } from "../sessions/manage.ts";
 import { PageBar } from "./bar.tsx";
 import { fingerprint } from "./fingerprint.ts";
 import { documentResponse } from "./layout.ts";
+import { NoticeLine } from "./notice-line.tsx";
 import type { Notice } from "./notices.ts";
 import { Time } from "./time.tsx";
 import type { Item } from "./view.ts";
@@ -23,9 +24,7 @@ export function sessionsPage({ viewer, sessions, notice, status }: SessionsPage)
       <PageBar viewer={viewer} />
       <main class="sessions" data-live="/live" data-busy={String(sessions.some(({ busy }) => busy))}>
         <h1>Sessions</h1>
-        <p id="notice" role="status" class={notice?.kind ?? ""}>
-          {notice?.text ?? ""}
-        </p>
+        <NoticeLine notice={notice} />
         <ul id="items" aria-label="Sessions">
           {viewSessions(sessions).map(({ key, version, html }) => (
             <li data-key={key} data-version={version}>
@@ -36,28 +35,32 @@ export function sessionsPage({ viewer, sessions, notice, status }: SessionsPage)
         <p id="empty" hidden={sessions.length > 0}>
           No session yet: your agent makes one with create_session{viewer.canRun ? ", or you do here" : ""}.
         </p>
-        {viewer.canRun && (
-          <form class="create" method="post" action="/sessions">
-            <input type="hidden" name="csrf" value={viewer.csrf} />
-            <label for="session_id">New session</label>
-            <input
-              id="session_id"
-              name="session_id"
-              placeholder="name, or empty for a generated one"
-              pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,63}"
-              title="1 to 64 of A-Z a-z 0-9 . _ - starting with a letter or digit"
-              autocomplete="off"
-              autocapitalize="off"
-            />
-            <button type="submit" class="primary">
-              Create
-            </button>
-          </form>
-        )}
+        {viewer.canRun && <CreateForm csrf={viewer.csrf} />}
       </main>
     </>
   );
   return documentResponse({ title: "Sessions", body: String(body), status });
+}
+
+function CreateForm({ csrf }: { readonly csrf: string }) {
+  return (
+    <form class="create" method="post" action="/sessions">
+      <input type="hidden" name="csrf" value={csrf} />
+      <label for="session_id">New session</label>
+      <input
+        id="session_id"
+        name="session_id"
+        placeholder="name, or empty for a generated one"
+        pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,63}"
+        title="1 to 64 of A-Z a-z 0-9 . _ - starting with a letter or digit"
+        autocomplete="off"
+        autocapitalize="off"
+      />
+      <button type="submit" class="primary">
+        Create
+      </button>
+    </form>
+  );
 }
 
 /** @param known Versions that the page has, by session. */
