@@ -56,6 +56,7 @@ export function makeClone(): Clone {
     NO_COLOR: "1",
     npm_config_cache: join(homedir(), ".npm"),
     NODE24: nodes,
+    PAGE_TMP: base,
     ...env,
   });
 
@@ -71,7 +72,8 @@ export function makeClone(): Clone {
     home,
     async run(command, { env, input = "", limitMs = LIMIT_MS } = {}) {
       const running = await begin(`exec 2>&1\n${command}`, env);
-      running.child.stdin?.end(input);
+      // A command that reads nothing may be gone before this is written.
+      running.child.stdin?.on("error", () => undefined).end(input);
       const { code } = await within(running.exited, limitMs, `the end of ${command}`).finally(() =>
         killGroup(running.pid),
       );

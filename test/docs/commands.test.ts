@@ -8,7 +8,7 @@ import { noRedis, type RedisServer, startRedis } from "../stores/redis-server.ts
 import { type Clone, makeClone } from "./clone.ts";
 import { type Command, commandsOf, commandsOfTable, partsOf, patternOf } from "./console.ts";
 import { blocksOf, readPages } from "./markdown.ts";
-import { RULES, type Rule, ruleOf } from "./rules.ts";
+import { missingFor, RULES, type Rule, ruleOf } from "./rules.ts";
 
 /** Every command of README.md, CONTRIBUTING.md and docs/, from top to bottom, as its reader would run it. */
 
@@ -94,6 +94,9 @@ const stdio: Try = async (clone, line) => {
 
 const TRIES: Readonly<Record<Rule["how"], Try | undefined>> = { once, serve, stdio, none: undefined };
 
+/** Commands of which no output is shown need to be tried on one page only. */
+const tried = new Set<string>();
+
 async function tryCommand(context: TestContext, clone: Clone, command: Command): Promise<void> {
   assert.equal(spawnSync("bash", ["-n", "-c", command.text]).status, 0, "Bash does not understand it");
   const parts = partsOf(command.text);
@@ -102,11 +105,14 @@ async function tryCommand(context: TestContext, clone: Clone, command: Command):
     const rule = ruleOf(part);
     assert.ok(rule, `No rule of test/docs/rules.ts says how to run ${JSON.stringify(part)}, or why it cannot run`);
     const attempt = TRIES[rule.how];
-    const why = rule.why ?? rule.skip?.();
-    if (!attempt || why) skipped.push(`${part}: ${why}`);
+    const why = rule.why ?? missingFor(part);
     // What is shown is what the last part prints.
-    else
-      await attempt(clone, rule.as?.(part) ?? part, part === parts.at(-1) ? command : { ...command, output: [] }, rule);
+    const shown = part === parts.at(-1) ? command : { ...command, output: [] };
+    if (!attempt || why) skipped.push(`${part}: ${why}`);
+    else if (shown.output.length > 0 || !tried.has(part)) {
+      tried.add(part);
+      await attempt(clone, rule.as?.(part) ?? part, shown, rule);
+    }
   }
   if (skipped.length > 0) context.skip(skipped.join("; "));
 }

@@ -9,7 +9,9 @@ import { createE2bBackend } from "../../src/backends/e2b/backend.ts";
 import { createSubprocessBackend } from "../../src/backends/subprocess/backend.ts";
 import { parseConfig, SETTING_NAMES } from "../../src/config.ts";
 import type { Backend } from "../../src/core/backend.ts";
+import { ERROR_CODES } from "../../src/core/errors.ts";
 import { TOOLS } from "../../src/mcp/registry.ts";
+import { blockOutput } from "../../src/mcp/reply.ts";
 import { RESOURCE_TEMPLATES } from "../../src/mcp/resources.ts";
 import { SESSIONS_URI } from "../../src/mcp/uris.ts";
 import { ROOT } from "../helpers/process.ts";
@@ -129,6 +131,23 @@ describe("tools", () => {
       assert.deepEqual(named.sort(), TOOLS.map(({ name }) => name).sort());
     });
   }
+
+  test("docs/tools.md has each field of a block", () => {
+    const rows = tableOf(readPage("docs/tools.md"), "field").slice(1);
+    assert.deepEqual(rows.flatMap(([first = ""]) => codeIn(first)).sort(), Object.keys(blockOutput).sort());
+  });
+
+  test("docs/tools.md has each code of a refusal", () => {
+    const rows = tableOf(readPage("docs/tools.md"), "code").slice(1);
+    assert.deepEqual(rows.flatMap(([first = ""]) => codeIn(first)).sort(), [...ERROR_CODES].sort());
+  });
+
+  test("docs/tools.md says how much output is kept", () => {
+    const [, reply = "", block = ""] =
+      /keeps ([\d,]+) characters of text, a block ([\d,]+)/.exec(readPage("docs/tools.md").text) ?? [];
+    const numbers = [reply, block].map((text) => Number(text.replaceAll(",", "")));
+    assert.deepEqual(numbers, [config.REPL_REPLY_CHARS, config.REPL_BLOCK_CHARS]);
+  });
 
   test("docs/tools.md has each resource", () => {
     const { text } = readPage("docs/tools.md");

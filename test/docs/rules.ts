@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { noRedis } from "../stores/redis-server.ts";
-import { bun, denoRuntime, missing } from "../stores/runtimes.ts";
+import { bun, denoRuntime, missing, node24 } from "../stores/runtimes.ts";
 
 /**
  * How a command of a page is tried:
@@ -17,58 +17,65 @@ export type Rule = {
   readonly as?: (command: string) => string;
   /** Typed into it. */
   readonly input?: string;
-  /** Why it cannot run on this machine; false when it can. */
-  readonly skip?: () => string | false;
 };
 
 const SETTINGS = String.raw`^(?:[A-Z_]+=\S+ )*`;
 
-/** Not every machine has one in /usr/bin. */
-const PYTHON = '"$(command -v python3)"';
-
+const once = (pattern: RegExp, more: Partial<Rule> = {}): Rule => ({ pattern, how: "once", ...more });
+const serve = (program: string): Rule => ({ pattern: new RegExp(`${SETTINGS}${program}`), how: "serve", as: machine });
+const stdio = (program: string): Rule => ({ pattern: new RegExp(`${SETTINGS}${program}$`), how: "stdio" });
 const none = (pattern: RegExp, why: string): Rule => ({ pattern, how: "none", why });
 
 /** The first that matches decides. A command that none matches fails its test: run it, or say why it cannot run. */
 export const RULES: readonly Rule[] = [
-  {
-    pattern: /^npm ci$/,
-    how: "once",
-    // The packages are there, else no test would run; what is checked is that the lockfile fits.
-    as: () => "npm ci --dry-run --offline --ignore-scripts",
-  },
+  // The packages are there, else no test would run; what is checked is that the lockfile fits.
+  once(/^npm ci$/, { as: () => "npm ci --dry-run --offline --ignore-scripts" }),
   none(/^npm test\b/, "runs this test"),
-  none(/^npm (?:pack|install)\b|mcpb|\/tmp\/bundle/, "test/packaging/bundle.test.ts makes the bundle"),
+  none(/^\(cd \/tmp\/bundle && npm install /, "takes long; test/http/pack.test.ts installs the package"),
+  none(/^npx -y @anthropic-ai\/mcpb /, "a program of the registry"),
   none(/^docker\b/, "needs Docker; test/packaging/docker.test.ts checks the files"),
   none(/^echo .* > \.env/, "belongs to Docker's set-up"),
-  {
-    pattern: /REPL_SANDBOX=bwrap/,
-    how: "serve",
-    skip: () => canConfine(),
-  },
-  { pattern: /REPL_STORAGE=redis:/, how: "once", skip: () => noRedis },
-  // Node 20 has no SQLite.
-  { pattern: /REPL_STORAGE=sqlite:/, how: "once", as: (command) => `PATH=$NODE24:$PATH; ${command}` },
-  { pattern: new RegExp(`${SETTINGS}npx edge-python-repl (?:doctor|sweep|token new)\\b`), how: "once" },
-  { pattern: /^npx edge-python-repl setup [a-z-]+(?: |$)/, how: "once", input: "y\n" },
-  { pattern: new RegExp(`${SETTINGS}npx edge-python-repl$`), how: "stdio" },
-  {
-    pattern: new RegExp(`${SETTINGS}npm start$`),
-    how: "serve",
-    as: (command) => command.replace("/usr/bin/python3", PYTHON),
-  },
-  { pattern: /^npm run demo$/, how: "once" },
-  { pattern: new RegExp(`${SETTINGS}deno task start\\b`), how: "serve", skip: () => missing(denoRuntime) },
-  { pattern: new RegExp(`${SETTINGS}bun run adapters/bun.ts$`), how: "serve", skip: () => missing(bun) },
-  { pattern: /^(?:curl -s|tar) /, how: "once" },
   none(/^npx wrangler deploy$/, "needs a Cloudflare account"),
+  once(new RegExp(`${SETTINGS}npx edge-python-repl (?:doctor|sweep|token new)\\b`), { as: machine }),
+  once(/^npx edge-python-repl setup [a-z-]+(?: |$)/, { input: "y\n" }),
+  stdio("npx edge-python-repl"),
+  serve("npm start$"),
+  serve("deno task start\\b"),
+  serve("bun run adapters/bun.ts$"),
+  once(/^npm run demo$/),
+  once(/^(?:curl -s|npm pack|mkdir|tar|cp) /, { as: machine }),
 ];
+
+/** Where readers' machines differ from this one. */
+function machine(command: string): string {
+  // Node 20 has no SQLite, and not every machine has a Python in /usr/bin.
+  const line = command.replace("/usr/bin/python3", '"$(command -v python3)"').replace(/(?<= )\/tmp\b/g, "$PAGE_TMP");
+  return command.includes("sqlite:") ? `PATH=$NODE24:$PATH; ${line}` : line;
+}
 
 export function ruleOf(command: string): Rule | undefined {
   return RULES.find(({ pattern }) => pattern.test(command));
 }
 
-/** Programs that bubblewrap can run without any rights here, else the sandbox has no chance either. */
-function canConfine(): string | false {
-  const { status } = spawnSync("bwrap", ["--ro-bind", "/", "/", "--unshare-pid", "true"]);
-  return status === 0 ? false : "bubblewrap is not installed or may not make namespaces here";
+const NEEDS: readonly (readonly [RegExp, () => string | false])[] = [
+  [/\bredis:\/\//, () => noRedis],
+  [/\bsqlite:/, () => missing(node24)],
+  [/\bdeno /, () => missing(denoRuntime)],
+  [/\bbun /, () => missing(bun)],
+  [/^curl /, () => runs("curl", "--version")],
+  // What it can run without any rights here; without that the sandbox has no chance either.
+  [/\bREPL_SANDBOX=bwrap/, () => runs("bwrap", "--ro-bind", "/", "/", "--unshare-pid", "true")],
+];
+
+/** Why a command cannot run on this machine; undefined when it can. */
+export function missingFor(command: string): string | undefined {
+  for (const [pattern, need] of NEEDS) {
+    const why = pattern.test(command) && need();
+    if (why) return why;
+  }
+  return undefined;
+}
+
+function runs(program: string, ...args: string[]): string | false {
+  return spawnSync(program, args).status === 0 ? false : `${program} is not installed or not allowed to run`;
 }
