@@ -6,6 +6,7 @@ import { type Config, isOwnSetting } from "../src/config.ts";
 import type { Backend } from "../src/core/backend.ts";
 import { createSessionService, type SessionService } from "../src/sessions/service.ts";
 import { createHistoryStore } from "../src/store/history-store.ts";
+import { createMcpSessions, type McpSessions } from "../src/store/mcp-sessions.ts";
 import { dataFolder, openStorage } from "./drivers/open.ts";
 import type { Log } from "./log.ts";
 import { e2bOptions, limitsOf } from "./options.ts";
@@ -18,6 +19,8 @@ export class StartError extends Error {
 
 export type Composition = {
   readonly service: SessionService;
+  /** Where MCP sessions of 2025 clients outlive the server; undefined when nothing of it outlives it. */
+  readonly mcpSessions: McpSessions | undefined;
   /** For the person who starts the server: which Python, where history is kept. */
   readonly python: string;
   readonly history: string;
@@ -60,6 +63,7 @@ export async function compose(config: Config, log: Log): Promise<Composition> {
   sandbox?.sandbox.sweep(exists).catch((error: unknown) => log("sandbox", { line: String(error) }));
   return {
     service,
+    mcpSessions: exclusive ? undefined : createMcpSessions(opened),
     python,
     history: opened.description,
     async close(graceMs) {

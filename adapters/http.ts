@@ -38,6 +38,7 @@ export async function serveHttp(config: Config, runtime: HttpRuntime): Promise<v
     log,
     authDependencies: { log: (line) => log("authentication", { line }) },
     bind: config.MCP_HOST,
+    ...(composition.mcpSessions ? { mcpSessions: composition.mcpSessions } : {}),
     ...(runtime.streamSlowCalls ? { streamSlowCalls: true } : {}),
   });
   const server = await runtime.listen(app, config.MCP_HOST, config.MCP_PORT).catch(async (error: unknown) => {

@@ -34,7 +34,7 @@ export type AppDependencies = {
   readonly factory?: McpServerFactory;
   /** Where such a server tells subscribers what changed; ours never does. */
   readonly bus?: ServerEventBus;
-  /** Where MCP sessions of 2025 clients outlive the process, which must serve one owner only. */
+  /** Where MCP sessions of 2025 clients outlive the process. */
   readonly mcpSessions?: SessionMemory;
 };
 

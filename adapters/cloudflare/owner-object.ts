@@ -2,13 +2,13 @@ import { type App, createApp } from "../../src/app.ts";
 import { createE2bBackend, type SandboxMeta } from "../../src/backends/e2b/backend.ts";
 import { createSessionService } from "../../src/sessions/service.ts";
 import { createHistoryStore } from "../../src/store/history-store.ts";
+import { createMcpSessions } from "../../src/store/mcp-sessions.ts";
 import type { Visitor } from "../../src/web/gate.ts";
 import { type FarStore, kvBlocks, r2Blocks } from "../drivers/cloudflare-blocks.ts";
 import { type DurableObjectStorage, openDurableObject } from "../drivers/durable-object.ts";
 import type { Log } from "../log.ts";
 import { e2bOptions, limitsOf, replySettingsOf } from "../options.ts";
 import { ownedBy } from "../sweep.ts";
-import { createSessionMemory } from "./mcp-sessions.ts";
 import { bindOf, configOf, type Env, logOf } from "./setup.ts";
 
 /** Set by the Worker alone: it is overwritten on every request, so a client's own never gets through. */
@@ -35,7 +35,8 @@ export class OwnerObject {
     this.#state = state;
     const config = configOf(env);
     const log = logOf(config);
-    const store = createHistoryStore({ ...openStore(state, env, log), log: (message) => log("store", { message }) });
+    const opened = { ...openStore(state, env, log), log: (message: string) => log("store", { message }) };
+    const store = createHistoryStore(opened);
     this.#owns = (meta) => ownedBy(store, meta);
     const service = createSessionService({
       store,
@@ -56,7 +57,7 @@ export class OwnerObject {
       streamSlowCalls: true,
       identify: async (request) => visitorOf(request).principal,
       visit: async (request) => visitorOf(request),
-      mcpSessions: createSessionMemory(state.storage),
+      mcpSessions: createMcpSessions(opened),
     });
   }
 

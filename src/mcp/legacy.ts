@@ -21,15 +21,12 @@ type LegacySession = {
   usedAt: number;
 };
 
-/**
- * Keeps what opened a session for longer than this process lives, where it can end at any time and nobody should notice:
- * on Workers. Holds sessions of one owner only, so that an id cannot be taken over.
- */
+/** Keeps what opened a session for longer than this process lives. An id is found by its own owner only. */
 export type SessionMemory = {
   /** The `initialize` message that opened the session; undefined when there is none. */
-  load(id: string): Promise<unknown>;
-  save(id: string, initialize: unknown): Promise<void>;
-  forget(id: string): Promise<void>;
+  load(owner: string, id: string): Promise<unknown>;
+  save(owner: string, id: string, initialize: unknown): Promise<void>;
+  forget(owner: string, id: string): Promise<void>;
 };
 
 export type LegacyOptions = {
@@ -68,11 +65,11 @@ export function createLegacySessions(factory: McpServerFactory, options: LegacyO
         keepAliveMs: options.keepAliveMs,
         async onsessioninitialized(id) {
           sessions.set(id, session);
-          if (revived === undefined) await memory?.save(id, parsedBody);
+          if (revived === undefined) await remember(session.owner, id, parsedBody);
         },
         async onsessionclosed(id) {
           sessions.delete(id);
-          await memory?.forget(id);
+          await memory?.forget(session.owner, id).catch(options.onerror);
         },
       }),
     };
@@ -99,12 +96,18 @@ export function createLegacySessions(factory: McpServerFactory, options: LegacyO
 
   /** Makes a session again that an earlier process had, by the message that opened it. */
   async function revive(id: string, url: string, authInfo: AuthInfo | undefined): Promise<void> {
-    const parsedBody = await memory?.load(id);
+    const { owner } = identityOf(authInfo).caller;
+    const parsedBody = await memory?.load(owner, id).catch(options.onerror);
     if (parsedBody === undefined) return;
     const headers = { accept: "application/json, text/event-stream", "content-type": "application/json" };
     const request = new Request(url, { method: "POST", headers });
     const answer = await open(request, { parsedBody, ...(authInfo ? { authInfo } : {}) }, id);
     await answer.text(); // It is complete once the server has taken the message in.
+  }
+
+  /** A store that is down costs the session its long life, not the client its session. */
+  async function remember(owner: string, id: string, initialize: unknown): Promise<void> {
+    await memory?.save(owner, id, initialize).catch(options.onerror);
   }
 
   function reviveOnce(id: string, url: string, authInfo: AuthInfo | undefined): Promise<void> {

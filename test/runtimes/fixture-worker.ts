@@ -1,8 +1,9 @@
-import { createSessionMemory } from "../../adapters/cloudflare/mcp-sessions.ts";
 import type { ObjectState } from "../../adapters/cloudflare/owner-object.ts";
 import worker from "../../adapters/cloudflare.ts";
+import { openDurableObject } from "../../adapters/drivers/durable-object.ts";
 import type { App } from "../../src/app.ts";
 import { LOCAL_PRINCIPAL } from "../../src/auth/principal.ts";
+import { createMcpSessions } from "../../src/store/mcp-sessions.ts";
 import { createFixtureApp } from "../conformance/fixture-app.ts";
 
 /** The Worker as it is deployed, before objects that hold the fixtures of the conformance runner instead of sessions. */
@@ -18,7 +19,7 @@ export class OwnerObject {
       keepAliveMs: 500,
       streamSlowCalls: true,
       identify: async () => LOCAL_PRINCIPAL,
-      mcpSessions: createSessionMemory(state.storage),
+      mcpSessions: createMcpSessions(openDurableObject(state.storage)),
     });
   }
 
