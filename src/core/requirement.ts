@@ -38,6 +38,17 @@ export function parseRequirements(text: string, options: RequirementOptions): st
   return found;
 }
 
+/** Is the text what `parseRequirements` returned for one requirement? */
+export function isRequirement(text: string): boolean {
+  try {
+    const [parsed, ...more] = parseRequirements(text, { allowUrls: true });
+    return parsed === text && more.length === 0;
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
+  }
+}
+
 /** A place in the text; `take` moves on past what a sticky pattern matches there. */
 class Cursor {
   readonly text: string;

@@ -1,5 +1,6 @@
 import type { Kernel, KernelOptions } from "../core/backend.ts";
 import { AppError } from "../core/errors.ts";
+import { isRequirement } from "../core/requirement.ts";
 import type { SessionRecord } from "../core/session.ts";
 import { ending } from "./cells.ts";
 import type { ServiceContext } from "./context.ts";
@@ -144,7 +145,9 @@ async function optionsOf(
   epoch: number,
 ): Promise<KernelOptions> {
   const cwd = record.cwd ?? context.defaultCwd;
-  const packages = context.backend.supports.sharedPackages ? [] : await context.store.readPackages(owner);
+  const stored = context.backend.supports.sharedPackages ? [] : await context.store.readPackages(owner);
+  // They become arguments of an installer: an option, in a store edited by hand, must not.
+  const packages = stored.filter(isRequirement);
   return { owner, sessionId: record.id, epoch, packages, ...(cwd === undefined ? {} : { cwd }) };
 }
 

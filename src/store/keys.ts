@@ -30,6 +30,15 @@ export function encodeSegment(text: string): string {
   return encoded;
 }
 
+/** Can the text be a segment? */
+export function isSegment(text: string): boolean {
+  try {
+    return encodeSegment(text) !== "";
+  } catch {
+    return false;
+  }
+}
+
 /** Undoes `encodeSegment`; undefined for what it never returns. */
 export function decodeSegment(segment: string): string | undefined {
   if (!/^(?:[a-z0-9-]|_[0-7][0-9a-f]|_u[0-9a-f]{4})+$/.test(segment)) return undefined;

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Block, SessionRecord } from "../core/session.ts";
+import { isSegment } from "./keys.ts";
 import { areRanges } from "./ranges.ts";
 
 /**
@@ -8,7 +9,7 @@ import { areRanges } from "./ranges.ts";
  */
 
 /** How many blocks a session may ever have: above the largest real one, below what could exhaust memory. */
-export const MAX_SEQUENCES = 10_000_000;
+export const MAX_SEQUENCES = 1_000_000;
 
 const text = z.string();
 const count = z.int().nonnegative();
@@ -66,7 +67,7 @@ const session = z
 
 /** Stands in the place of a session's record while its blocks are being removed. */
 const tombstone = z.strictObject({ removed: z.literal(true), nextSequence: sequences });
-const index = z.strictObject({ ids: z.array(text) });
+const index = z.strictObject({ ids: z.array(text.refine(isSegment, "It can be no id")) });
 const packages = z.strictObject({ requirements: z.array(text) });
 const usage = z.strictObject({ day: count, used: amount });
 

@@ -74,11 +74,15 @@ async function readValue(context: Context, key: string): Promise<unknown> {
 }
 
 async function readParts(context: Context, key: string, ref: PartsRef): Promise<string | undefined> {
-  const texts = await mapBounded([...Array(ref.count).keys()], PARALLEL, async (index) => {
+  const read = async (index: number): Promise<string | undefined> => {
     const part = await get(context, partKey(key, ref.generation, index));
     return isPart(part) && part.of === ref.id ? part.text : undefined;
-  });
-  return texts.includes(undefined) ? undefined : texts.join("");
+  };
+  // The last one first: a head edited by hand may name any number of parts that are not there.
+  const last = await read(ref.count - 1);
+  if (last === undefined) return undefined;
+  const texts = await mapBounded([...Array(ref.count - 1).keys()], PARALLEL, read);
+  return texts.includes(undefined) ? undefined : texts.join("") + last;
 }
 
 /**

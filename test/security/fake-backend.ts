@@ -22,13 +22,17 @@ export function createFakeBackend(
   const installs: FakeBackend["installs"] = [];
   const remote = options.leaseMs !== undefined;
   const now = options.now ?? Date.now;
+  const install: NonNullable<Backend["install"]> = async (requirements, { owner }) => {
+    installs.push({ owner, requirements });
+    return { installed: [...requirements], replaced: [] };
+  };
   return {
     name: "fake",
     supports: {
       attach: remote,
       interrupt: true,
       files: true,
-      sharedPackages: true,
+      sharedPackages: !remote,
       eagerStart: !remote,
       lateOutput: false,
     },
@@ -41,10 +45,7 @@ export function createFakeBackend(
     },
     attachKernel: async () => undefined,
     discardKernel: async () => undefined,
-    async install(requirements, { owner }) {
-      installs.push({ owner, requirements });
-      return { installed: [...requirements], replaced: [] };
-    },
+    ...(remote ? {} : { install }),
     async close() {
       await Promise.all([...live].map((kernel) => kernel.shutdown()));
     },
