@@ -21,6 +21,8 @@ export type HttpRuntime = {
   readonly listen: Listen;
   /** Where a client that left is noticed only while the answer is a stream. */
   readonly streamSlowCalls?: boolean;
+  /** What the runtime knows about why the server cannot start; undefined when it is not the reason. */
+  readonly explain?: (error: unknown) => string | undefined;
 };
 
 /** Running code may go on this long after a signal before it is interrupted. */

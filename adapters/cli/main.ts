@@ -68,9 +68,10 @@ export function runCli(args: string[], http: HttpRuntime, defaults: Record<strin
       if (code !== undefined) process.exitCode = code;
     },
     (error: unknown) => {
-      const expected = error instanceof ConfigError || error instanceof StartError;
-      process.stderr.write(`edge-python-repl: ${expected ? error.message : (error as Error)?.stack}\n`);
-      process.exit(expected ? 2 : 1);
+      const expected = error instanceof ConfigError || error instanceof StartError ? error.message : undefined;
+      const told = http.explain?.(error) ?? expected;
+      process.stderr.write(`edge-python-repl: ${told ?? (error as Error)?.stack}\n`);
+      process.exit(told === undefined ? 1 : 2);
     },
   );
 }
