@@ -116,7 +116,24 @@ def _add_text(bundle, mime, content):
 
 def _add_json(bundle, content, mime="application/json"):
     if content is not None:
-        _add_text(bundle, mime, stdlib("json").dumps(content))
+        _add_text(bundle, mime, to_json(content))
+
+
+def to_json(value):
+    """Returns JSON text; what JSON cannot hold becomes null or text."""
+    json = stdlib("json")
+    try:
+        return json.dumps(value, default=str, allow_nan=False)
+    except ValueError:
+        return json.dumps(_without_nan(json.loads(json.dumps(value, default=str))))
+
+
+def _without_nan(value):
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    if isinstance(value, dict):
+        return {key: _without_nan(item) for key, item in value.items()}
+    return [_without_nan(item) for item in value] if isinstance(value, list) else value
 
 
 def add_picture(bundle, mime, content):

@@ -51,6 +51,11 @@ def _told_in_short(error):
     return {"name": name, "message": str(error), "traceback": text}
 
 
+def _plain(data):
+    """Makes real strings of what may be instances of subclasses, which cannot be sent."""
+    return {str.__str__(mime): str.__str__(text) for mime, text in data.items()}
+
+
 class Kernel:
     def __init__(self, ends):
         self.commands = ends["commands"]
@@ -179,7 +184,7 @@ class Kernel:
             return
         self._send_last_word()
         streams.flush()
-        streams.link.round_trip("display", self.cell_id, kind, data)
+        streams.link.round_trip("display", self.cell_id, kind, _plain(data))
 
     def emit_last(self, kind, data):
         """Shows the value that ends the cell. No code of the cell follows, so it goes with the report of the end."""
@@ -187,7 +192,7 @@ class Kernel:
             return
         self._send_last_word()
         streams.flush()
-        self.last_word = (kind, data)
+        self.last_word = (kind, _plain(data))
 
     def _take_last_word(self):
         with streams.link.lock:
@@ -201,15 +206,16 @@ class Kernel:
 
     def _end_child(self, result):
         """A process that user code has forked, and that came to the end of the cell, ends here as a script would."""
-        status = 0
+        status, text = 0, ""
         if result["status"] != "ok":
             error = self.session.last_error
             status = 1
             if isinstance(error, SystemExit):
                 status = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
             else:
-                sys.stderr.write(result["error"]["traceback"] + "\n")
+                text = result["error"]["traceback"] + "\n"
         try:
+            streams.stderr.write(text)
             streams.flush()
         finally:
             os._exit(status & 255)

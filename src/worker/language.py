@@ -15,6 +15,7 @@ from . import sources
 from .pristine import BUILTINS, keep_own, own, whole_builtins
 
 LIMIT = 131072
+RESERVE_BYTES = 16 << 20
 _END_BYTES = 8  # Of bytecode from the instruction that shows the value; after a call there is more
 
 
@@ -47,6 +48,7 @@ class Session:
         self.limit = LIMIT
         self.loop = None
         self.last_error = None
+        self.reserve = None
         keep_own()
         sources.install()
         self.last_code = None
@@ -101,6 +103,7 @@ class Session:
 
     def _prepare(self):
         """Undoes what the last cell may have done to what this one needs."""
+        self._keep_reserve()
         sys.modules["__main__"] = self.main
         namespace = self.main.__dict__
         namespace.setdefault("__name__", "__main__")
@@ -115,6 +118,15 @@ class Session:
                 sys.path_importer_cache.pop(name, None)
             elif hasattr(finder, "invalidate_caches"):
                 finder.invalidate_caches()
+
+    def _keep_reserve(self):
+        """Holds memory back (addresses only: nothing writes there) for the moment when user code has used up the rest."""
+        if self.reserve is None:
+            try:
+                bytes(3 * RESERVE_BYTES)
+                self.reserve = bytes(RESERVE_BYTES)
+            except MemoryError:
+                self.reserve = None
 
     def _read_file(self, cell):
         scripts = own("scripts")
@@ -141,6 +153,8 @@ class Session:
     def _failure(self, error, cell):
         if cell.filename is None and hasattr(error, "refusal"):
             return {"status": "refused", "code": error.refusal, "message": str(error)}
+        if isinstance(error, MemoryError):
+            self.reserve = None
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(max(limit, 3000))
         try:

@@ -109,6 +109,8 @@ def die_with(descriptor, signal_number):
 
     The signal comes from the system, so it works while C code holds the interpreter's lock, and needs no thread.
     """
+    if sys.platform != "linux":
+        return False
     try:
         fcntl.fcntl(descriptor, fcntl.F_SETOWN, -os.getpid())
         fcntl.fcntl(descriptor, _F_SETSIG, signal_number)

@@ -2,6 +2,7 @@
 
 from .pristine import BUILTINS as __builtins__
 
+from .display import to_json
 from .pristine import stdlib
 
 MIME = "application/vnd.dataresource+json"
@@ -31,11 +32,10 @@ def add_table(bundle, value):
     rows = value.shape[0]
     columns = value.shape[1] if len(value.shape) > 1 else 1
     count = max(1, min(rows, MOST_CELLS // max(1, columns)))
-    json = stdlib("json")
     while count:
         table = _table_of(value.head(count))
         table["rows"] = rows
-        text = json.dumps(table, default=str)
+        text = to_json(table)
         if len(text) <= MOST_CHARACTERS:
             bundle[MIME] = text
             return

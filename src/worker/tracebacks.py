@@ -29,7 +29,9 @@ def describe_error(error, filename, hint=None):
     text = shorten(text.rstrip("\n"), MOST_CHARACTERS)
     if sentence:
         text += "\n" + sentence
-    return {"name": name, "message": shorten(message_of(error), MOST_MESSAGE_CHARACTERS), "traceback": text}
+    message = shorten(message_of(error), MOST_MESSAGE_CHARACTERS)
+    told = {"name": name, "message": message, "traceback": text}
+    return {key: str.__str__(value) for key, value in told.items()}
 
 
 def message_of(error):
@@ -53,7 +55,8 @@ def shorten(text, limit):
     if len(text) <= limit:
         return text
     half = limit // 2
-    return "%s\n... [%d characters omitted] ...\n%s" % (text[:half], len(text) - 2 * half, text[-half:])
+    end = len(text) - half
+    return "%s\n... [%d characters omitted] ...\n%s" % (text[:half], end - half, text[end:])
 
 
 # Frames

@@ -40,6 +40,10 @@ class Tracebacks(WorkerCase):
         self.assertTrue(reply.traceback.endswith("Bad: <exception str() failed>"), reply.traceback)
         self.assertEqual(reply.error["message"], "<exception str() failed>")
 
+    def test_text_of_other_classes_is_told(self):
+        code = "class S(str): pass\nclass Bad(Exception):\n    def __str__(self): return S('odd')\nBad.__name__ = S('Odd')\nraise Bad"
+        self.assertEqual(self.assertError("Odd", code).error["message"], "odd")
+
     def test_a_huge_message_is_bounded(self):
         reply = self.assertError("ValueError", "raise ValueError('x' * 5_000_000)")
         self.assertLess(len(reply.traceback), 40000)

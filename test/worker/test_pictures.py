@@ -75,6 +75,14 @@ class Representations(WorkerCase):
         self.assertEqual(list(self.bundle("class Any:\n    def __getattr__(self, name): return lambda *_: name\nAny()")), ["text/plain"])
         self.assertEqual(list(self.bundle("class K:\n    def _repr_html_(self): return '<b>'\nK")), ["text/plain"])
 
+    def test_what_json_cannot_hold_and_strings_of_other_classes(self):
+        bundle = self.bundle(
+            "class S(str): pass\nclass J:\n    def __repr__(self): return S('j')\n    def _repr_html_(self): return S('<b>')\n"
+            "    def _repr_json_(self): return {'n': float('nan'), 'l': [float('inf'), 1.5], 'o': {1}}\nJ()"
+        )
+        self.assertEqual(json.loads(bundle.pop("application/json")), {"n": None, "l": [None, 1.5], "o": "{1}"})
+        self.assertEqual(bundle, {"text/plain": "j", "text/html": "<b>"})
+
     def test_large_markup_is_left_out(self):
         bundle = self.bundle(
             "class Pg:\n    def _repr_html_(self): return '<p>' + 'x' * 5_000_000 + '</p>'\n    def __repr__(self): return 'pg1'\nPg()"

@@ -133,6 +133,14 @@ class Deaths(WorkerCase):
         self.assertError("MemoryError", "keep = 9\nb = bytearray(8 << 30)")
         self.assertValue("9", "keep")
 
+    def test_memory_used_up_is_an_error_and_told(self):
+        self.make(EDGE_REPL_MEMORY_MB="300")
+        for code in ("x = []\nwhile True: x.append(bytearray(100000))", "x = []\nwhile True: x.append([0] * 9)"):
+            self.assertError("MemoryError", code)
+            self.assertValue("True", "len(x) > 1000")
+            self.assertError("ZeroDivisionError", "1 / 0")
+            self.run_cells("del x")
+
     def test_recursion_without_end_is_short(self):
         reply = self.assertError("RecursionError", "keep = 4\ndef f(): return f() + 1\nf()")
         self.assertLess(len(reply.traceback), 2000)

@@ -154,6 +154,7 @@ class Shortening(unittest.TestCase):
     def test_head_and_tail_stay(self):
         shorten = load("tracebacks").shorten
         self.assertEqual(shorten("abc", 3), "abc")
+        self.assertEqual(shorten("abc", 0), "\n... [3 characters omitted] ...\n")
         short = shorten("a" * 100 + "b" * 100, 20)
         self.assertTrue(short.startswith("a" * 10 + "\n") and short.endswith("\n" + "b" * 10))
         self.assertIn("180", short)

@@ -601,7 +601,24 @@ def _add_text(bundle, mime, content):
 
 def _add_json(bundle, content, mime="application/json"):
     if content is not None:
-        _add_text(bundle, mime, stdlib("json").dumps(content))
+        _add_text(bundle, mime, to_json(content))
+
+
+def to_json(value):
+    ""
+    json = stdlib("json")
+    try:
+        return json.dumps(value, default=str, allow_nan=False)
+    except ValueError:
+        return json.dumps(_without_nan(json.loads(json.dumps(value, default=str))))
+
+
+def _without_nan(value):
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    if isinstance(value, dict):
+        return {key: _without_nan(item) for key, item in value.items()}
+    return [_without_nan(item) for item in value] if isinstance(value, list) else value
 
 
 def add_picture(bundle, mime, content):
@@ -1058,6 +1075,7 @@ from . import sources
 from .pristine import BUILTINS, keep_own, own, whole_builtins
 
 LIMIT = 131072
+RESERVE_BYTES = 16 << 20
 _END_BYTES = 8  # Of bytecode from the instruction that shows the value; after a call there is more
 
 
@@ -1090,6 +1108,7 @@ class Session:
         self.limit = LIMIT
         self.loop = None
         self.last_error = None
+        self.reserve = None
         keep_own()
         sources.install()
         self.last_code = None
@@ -1144,6 +1163,7 @@ class Session:
 
     def _prepare(self):
         ""
+        self._keep_reserve()
         sys.modules["__main__"] = self.main
         namespace = self.main.__dict__
         namespace.setdefault("__name__", "__main__")
@@ -1158,6 +1178,15 @@ class Session:
                 sys.path_importer_cache.pop(name, None)
             elif hasattr(finder, "invalidate_caches"):
                 finder.invalidate_caches()
+
+    def _keep_reserve(self):
+        ""
+        if self.reserve is None:
+            try:
+                bytes(3 * RESERVE_BYTES)
+                self.reserve = bytes(RESERVE_BYTES)
+            except MemoryError:
+                self.reserve = None
 
     def _read_file(self, cell):
         scripts = own("scripts")
@@ -1184,6 +1213,8 @@ class Session:
     def _failure(self, error, cell):
         if cell.filename is None and hasattr(error, "refusal"):
             return {"status": "refused", "code": error.refusal, "message": str(error)}
+        if isinstance(error, MemoryError):
+            self.reserve = None
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(max(limit, 3000))
         try:
@@ -1443,6 +1474,8 @@ def die_with(descriptor, signal_number):
 
 
 
+    if sys.platform != "linux":
+        return False
     try:
         fcntl.fcntl(descriptor, fcntl.F_SETOWN, -os.getpid())
         fcntl.fcntl(descriptor, _F_SETSIG, signal_number)
@@ -2717,6 +2750,7 @@ def install():
 
 from .pristine import BUILTINS as __builtins__
 
+from .display import to_json
 from .pristine import stdlib
 
 MIME = "application/vnd.dataresource+json"
@@ -2746,11 +2780,10 @@ def add_table(bundle, value):
     rows = value.shape[0]
     columns = value.shape[1] if len(value.shape) > 1 else 1
     count = max(1, min(rows, MOST_CELLS // max(1, columns)))
-    json = stdlib("json")
     while count:
         table = _table_of(value.head(count))
         table["rows"] = rows
-        text = json.dumps(table, default=str)
+        text = to_json(table)
         if len(text) <= MOST_CHARACTERS:
             bundle[MIME] = text
             return
@@ -2891,7 +2924,9 @@ def describe_error(error, filename, hint=None):
     text = shorten(text.rstrip("\\n"), MOST_CHARACTERS)
     if sentence:
         text += "\\n" + sentence
-    return {"name": name, "message": shorten(message_of(error), MOST_MESSAGE_CHARACTERS), "traceback": text}
+    message = shorten(message_of(error), MOST_MESSAGE_CHARACTERS)
+    told = {"name": name, "message": message, "traceback": text}
+    return {key: str.__str__(value) for key, value in told.items()}
 
 
 def message_of(error):
@@ -2915,7 +2950,8 @@ def shorten(text, limit):
     if len(text) <= limit:
         return text
     half = limit // 2
-    return "%s\\n... [%d characters omitted] ...\\n%s" % (text[:half], len(text) - 2 * half, text[-half:])
+    end = len(text) - half
+    return "%s\\n... [%d characters omitted] ...\\n%s" % (text[:half], end - half, text[end:])
 
 
 
