@@ -39,8 +39,10 @@ def refusal(path, cwd, root):
 def _resolve(path, cwd, root):
     if not path or "\0" in path:
         raise _Refused(_NOT_FOUND, "The path %r names no file" % path)
-    full = os.path.normpath(os.path.join(cwd, path))
-    if root and not _is_below(os.path.realpath(os.path.join(cwd, path)), os.path.realpath(root)):
+    joined = os.path.join(cwd, path)
+    full = os.path.normpath(joined)
+    # Behind a link to a folder, `..` means one thing read from left to right and another when it is taken away first.
+    if root and not all(_is_below(os.path.realpath(form), os.path.realpath(root)) for form in (joined, full)):
         raise _Refused("PATH_NOT_ALLOWED", "%s lies outside of the folder that this server allows" % path)
     return full
 

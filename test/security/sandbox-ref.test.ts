@@ -65,7 +65,7 @@ describe("a backend that finds a changed reference", () => {
     standIn.clearLog();
     const again = await backend.attachKernel(changed, OPTIONS);
     assert.ok(again);
-    assert.equal(await valueOf(again, "6 * 7"), "42");
+    assert.equal(await resultOf(again, "6 * 7"), "42");
     assert.deepEqual(
       standIn
         .log()
@@ -79,7 +79,7 @@ describe("a backend that finds a changed reference", () => {
   });
 });
 
-async function valueOf(kernel: Kernel, code: string): Promise<string | undefined> {
+async function resultOf(kernel: Kernel, code: string): Promise<string | undefined> {
   let value: string | undefined;
   await kernel.execute(
     { code, number: 1 },
