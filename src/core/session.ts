@@ -44,6 +44,8 @@ export type SessionRecord = {
   readonly kernelRef: KernelRef | null;
   /** Counts kernels; 0 before the first. */
   readonly epoch: number;
+  /** Kernels up to this epoch were ended by a reset, also those of other processes. */
+  readonly resetEpoch?: number;
   readonly nextSequence: number;
   /** Half-open ranges of the sequence numbers that are still in history, ascending. */
   readonly live: readonly (readonly [number, number])[];

@@ -48,7 +48,8 @@ export async function readHistory(context: ServiceContext, live: LiveSession, sl
   const sequences = sequencesOf(record, from, to);
   const stored = await context.store.readBlocks(live.owner, live.id, sequences);
   const alive = live.kernel !== undefined || (context.backend.supports.attach && record.kernelRef !== null);
-  const epoch = Math.max(record.epoch, live.epoch);
+  // Local kernels are this process's own, whatever others have started since.
+  const epoch = context.backend.supports.attach ? Math.max(record.epoch, live.epoch) : live.epoch;
   const pending = await presentPending(context, live, record, sequences, stored);
   const entries = sequences.flatMap((sequence, offset) => {
     const block = pending?.sequence === sequence ? pending : stored[offset];
@@ -70,6 +71,7 @@ async function presentPending(
   if (running) return { ...running.block, ...running.buffer.snapshot() };
   const at = pending ? sequences.indexOf(pending.sequence) : -1;
   if (!pending || at < 0 || stored[at]) return undefined;
+  if (live.unsaved?.sequence === pending.sequence) return live.unsaved;
   return (await isInFlight(context, live, pending)) ? pending : interrupted(context, pending);
 }
 

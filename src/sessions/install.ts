@@ -35,7 +35,7 @@ export async function installPackages(
   if (context.backend.install) return { ...(await context.backend.install(requirements, options)), requirements };
   const id = request.session ?? (await anySession(context, caller));
   const kernel = await kernelFor(caller, id, request.signal);
-  const live = sessions.get(caller.owner, id);
+  const live = sessions.peek(caller.owner, id);
   const reply = await kernel.install(requirements, options);
   await context.store.addPackages(caller.owner, requirements);
   const others = [...sessions.all()].filter((other) => other.owner === caller.owner && other !== live && other.kernel);

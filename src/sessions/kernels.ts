@@ -81,7 +81,7 @@ export function createKernels(context: ServiceContext, sessions: LiveSessions): 
     if (live.used) live.lost = `the session expired after ${limits.idleSeconds} s idle`;
     live.kernel = undefined;
     spend?.ended(live, kernel);
-    kernel.shutdown().catch((error: unknown) => context.log("kernel shutdown failed", { error: String(error) }));
+    end(kernel);
   }
 
   function acquired(live: LiveSession, lost: string | undefined): Acquired {
@@ -99,16 +99,30 @@ export function createKernels(context: ServiceContext, sessions: LiveSessions): 
     if (kernel) spend?.ended(live, kernel);
   }
 
+  /** Another process cannot end a kernel of this one, so that its reset comes to it with the next call. */
+  function leaveReset(live: LiveSession, record: SessionRecord): void {
+    const { kernel } = live;
+    if (backend.supports.attach || !kernel || live.epoch > (record.resetEpoch ?? 0)) return;
+    const lost = live.used ? "the session was reset in another server process" : undefined;
+    Object.assign(live, { kernel: undefined, lost, used: false });
+    end(kernel);
+  }
+
+  function end(kernel: Kernel): void {
+    kernel.shutdown().catch((error: unknown) => context.log("kernel shutdown failed", { error: String(error) }));
+  }
+
   /** Resolves to undefined when the session has no kernel; `live.lost` then says why its variables are gone. */
   async function find(live: LiveSession, record: SessionRecord): Promise<Acquired | undefined> {
     if (spend) await spend.check(live.owner);
     watchIdle(live);
     leaveOvertaken(live, record);
+    leaveReset(live, record);
     if (live.kernel) return acquired(live, live.lost ?? record.lost ?? undefined);
     // A kernel of another process: one of this process that is gone has left its reason, or was told already.
     if (live.lost || !record.kernelRef || live.epoch >= record.epoch || live.starting) return undefined;
     if (await attach(live, record)) return acquired(live, record.lost ?? undefined);
-    live.lost = backend.supports.attach ? "the sandbox expired or was ended" : "the server was restarted";
+    live.lost = lostElsewhere(context);
     return undefined;
   }
 
@@ -136,6 +150,12 @@ export function createKernels(context: ServiceContext, sessions: LiveSessions): 
       await backend.close();
     },
   };
+}
+
+/** Why a kernel that this process never knew cannot be found. */
+function lostElsewhere({ backend, locks }: ServiceContext): string {
+  if (backend.supports.attach) return "the sandbox expired or was ended";
+  return locks ? "the server was restarted, or another one has them" : "the server was restarted";
 }
 
 async function optionsOf(

@@ -1,6 +1,6 @@
 import type { Kernel } from "../core/backend.ts";
 import type { OutputBuffer } from "../core/output-buffer.ts";
-import type { Block } from "../core/session.ts";
+import type { Block, SessionRecord } from "../core/session.ts";
 import type { StopReason } from "./context.ts";
 import { createQueue, type Queue } from "./queue.ts";
 
@@ -16,6 +16,8 @@ export type LiveSession = {
   readonly key: string;
   readonly owner: string;
   readonly id: string;
+  /** Of the record: tells the session from a later one of the same id. */
+  readonly createdAt: number;
   readonly queue: Queue;
   kernel: Kernel | undefined;
   /** The kernel that is being started, so that two callers share it. */
@@ -29,6 +31,8 @@ export type LiveSession = {
   running: Running | undefined;
   /** The last sequence whose block this process has stored completed. */
   completed: number;
+  /** The last block when the store failed at its end: it is tried again. */
+  unsaved: Block | undefined;
   /** Milliseconds since 1970. */
   lastUsed: number;
   /** Characters of output in the last stored block, added to the record at the next one. */
@@ -39,7 +43,8 @@ export type LiveSession = {
 };
 
 export type LiveSessions = {
-  get(owner: string, id: string): LiveSession;
+  /** Made from the record where there is none. */
+  get(owner: string, record: SessionRecord): LiveSession;
   peek(owner: string, id: string): LiveSession | undefined;
   forget(live: LiveSession): void;
   all(): Iterable<LiveSession>;
@@ -50,13 +55,12 @@ export function createLiveSessions(maxQueue: number, now: () => number): LiveSes
   const keyOf = (owner: string, id: string): string => `${owner}/${id}`;
   return {
     peek: (owner, id) => sessions.get(keyOf(owner, id)),
-    get(owner, id) {
+    get(owner, { id, createdAt }) {
       const key = keyOf(owner, id);
-      let live = sessions.get(key);
-      if (!live) {
-        live = { ...EMPTY, key, owner, id, queue: createQueue(maxQueue), lastUsed: now() };
-        sessions.set(key, live);
-      }
+      const known = sessions.get(key);
+      if (known) return known;
+      const live = { ...EMPTY, key, owner, id, createdAt, queue: createQueue(maxQueue), lastUsed: now() };
+      sessions.set(key, live);
       return live;
     },
     forget(live) {
@@ -80,6 +84,7 @@ const EMPTY = {
   lost: undefined,
   running: undefined,
   completed: -1,
+  unsaved: undefined,
   lastSize: 0,
   edits: 0,
   deleted: false,

@@ -4,6 +4,7 @@ import { countBlocks, sequencesOf } from "../store/ranges.ts";
 import type { Caller, ServiceContext } from "./context.ts";
 import type { Kernels } from "./kernels.ts";
 import type { LiveSession, LiveSessions } from "./live.ts";
+import { withoutSequences } from "./positions.ts";
 import { notFound, rememberKernel, requireSession } from "./run.ts";
 
 export type SessionInfo = {
@@ -53,8 +54,9 @@ export async function createSession(
   const id = checkSessionId(options.id ?? generateId());
   const record = newRecord(context, id, options);
   await context.store.createSession(caller.owner, record, context.limits.maxSessions);
-  const live = sessions.get(caller.owner, id);
-  live.deleted = false;
+  const earlier = sessions.peek(caller.owner, id);
+  if (earlier && earlier.createdAt !== record.createdAt) abandon(context, kernels, sessions, earlier);
+  const live = sessions.get(caller.owner, record);
   const eager = context.backend.supports.eagerStart;
   if (!eager && record.cwd === null) return record;
   const started = kernels.acquire(live, record);
@@ -68,9 +70,7 @@ export async function createSession(
     if (context.backend.supports.attach) await rememberKernel(context, live, acquired);
     return record;
   } catch (error) {
-    sessions.forget(live);
-    await context.backend.forgetSession?.(caller.owner, id);
-    await context.store.deleteSession(caller.owner, id);
+    await deleteSession(context, kernels, sessions, live);
     throw error;
   }
 }
@@ -129,13 +129,15 @@ export async function resetSession(
   const record = await requireSession(context, live.owner, live.id);
   live.running?.stop("reset");
   const lostBefore = live.running?.block.sequence;
+  const resetEpoch = Math.max(record.epoch, live.epoch);
   await kernels.drop(live, record);
   const updated = await context.store.updateSession(live.owner, live.id, (present) => ({
     ...present,
-    kernelRef: null,
-    lost: null,
+    // A run that came meanwhile has its fresh kernel already.
+    ...(present.epoch > resetEpoch ? {} : { epoch: resetEpoch, kernelRef: null, lost: null }),
+    resetEpoch,
     lastUsedAt: context.now() / 1000,
-    ...(clear ? { live: [], pending: null, historyChars: 0 } : {}),
+    ...(clear ? withoutHistory(present, record.nextSequence) : {}),
   }));
   if (clear) {
     live.edits += 1;
@@ -144,6 +146,12 @@ export async function resetSession(
   context.log("session reset", { cleared: clear, stopped: lostBefore !== undefined });
   if (context.backend.supports.eagerStart) warm(context, kernels, live, updated);
   return updated;
+}
+
+/** Empty but for blocks that began after the reset, from sequence number `next` on. */
+function withoutHistory({ live, pending }: SessionRecord, next: number): Partial<SessionRecord> {
+  const stays = pending !== null && pending.sequence >= next;
+  return { live: withoutSequences(live, 0, next - 1), pending: stays ? pending : null, historyChars: 0 };
 }
 
 /** Starts the next kernel already, so that the next run does not wait for it. */
@@ -161,15 +169,29 @@ export async function deleteSession(
   live: LiveSession,
 ): Promise<void> {
   const record = await requireSession(context, live.owner, live.id);
+  // It stays known until it is gone, so that no call meanwhile starts another kernel for it.
+  live.deleted = true;
+  live.running?.stop("deleted");
+  try {
+    const ended = kernels.drop(live, record);
+    if (context.backend.forgetSession) {
+      // Before the id is free again: what is removed must not be a new session's.
+      await ended;
+      await context.backend.forgetSession(live.owner, live.id);
+    }
+    const [removed] = await Promise.all([context.store.deleteSession(live.owner, live.id), ended]);
+    if (!removed) throw notFound(live.id);
+  } finally {
+    sessions.forget(live);
+  }
+}
+
+/** Leaves a session that another process has deleted: its kernel ends, and its id may be a new session's. */
+export function abandon(context: ServiceContext, kernels: Kernels, sessions: LiveSessions, live: LiveSession): void {
   live.deleted = true;
   sessions.forget(live);
   live.running?.stop("deleted");
-  const ended = kernels.drop(live, record);
-  if (context.backend.forgetSession) {
-    // Before the id is free again: what is removed must not be a new session's.
-    await ended;
-    await context.backend.forgetSession(live.owner, live.id);
-  }
-  const [removed] = await Promise.all([context.store.deleteSession(live.owner, live.id), ended]);
-  if (!removed) throw notFound(live.id);
+  kernels
+    .drop(live, undefined)
+    .catch((error: unknown) => context.log("kernel shutdown failed", { error: String(error) }));
 }

@@ -1,3 +1,4 @@
+import { AppError } from "../core/errors.ts";
 import type { Block, SessionRecord } from "../core/session.ts";
 import type { ServiceContext } from "./context.ts";
 import type { LiveSession } from "./live.ts";
@@ -11,8 +12,9 @@ export function turnOf(owner: string, id: string): string {
 }
 
 /**
- * Stores a block that was in flight when an earlier server ended, so that the record's one slot is free again. The caller
- * holds the session's turn, or knows that nobody does. Resolves to that block; undefined when there is none.
+ * Stores a block that was in flight when an earlier server ended, or that could not be stored when it ended, so that the
+ * record's one slot is free again. The caller holds the session's turn, or knows that nobody does.
+ * Resolves to a block that was cut off; undefined when there is none.
  */
 export async function settle(
   context: ServiceContext,
@@ -21,10 +23,18 @@ export async function settle(
 ): Promise<Block | undefined> {
   if (!pending || pending.sequence <= live.completed) return undefined;
   const [stored] = await context.store.readBlocks(live.owner, live.id, [pending.sequence]);
-  const cutOff = stored ? undefined : interrupted(context, pending);
-  if (cutOff) await context.store.writeBlock(live.owner, live.id, cutOff);
+  const ended = live.unsaved?.sequence === pending.sequence ? live.unsaved : undefined;
+  const block = stored ?? ended ?? interrupted(context, pending);
+  try {
+    if (!stored) await context.store.writeBlock(live.owner, live.id, block);
+  } catch (error) {
+    // A run that only this process can show is better than none.
+    if (!(ended && error instanceof AppError && error.code === "STORAGE_UNAVAILABLE")) throw error;
+    return undefined;
+  }
+  live.unsaved = undefined;
   live.completed = pending.sequence;
-  return cutOff;
+  return stored || ended ? undefined : block;
 }
 
 /** A block whose server ended: a local kernel ended with it, a remote one may have run the code to its end. */

@@ -1,9 +1,10 @@
 import type { Kernel } from "../core/backend.ts";
+import { AppError, type ErrorCode } from "../core/errors.ts";
 import type { Output } from "../core/execution.ts";
 import type { Block, SessionRecord } from "../core/session.ts";
 import { sequencesOf } from "../store/ranges.ts";
-import { type CellOptions, type CellOutcome, completeBlock, executeCell } from "./cells.ts";
-import type { ServiceContext } from "./context.ts";
+import { type CellOptions, completeBlock, executeCell } from "./cells.ts";
+import type { ServiceContext, StopReason } from "./context.ts";
 import type { Acquired } from "./kernels.ts";
 import type { LiveSession } from "./live.ts";
 
@@ -20,13 +21,35 @@ export async function replayBlock(
   block: Block,
   number: number,
   options: CellOptions,
-): Promise<{ readonly block: Block; readonly outcome: CellOutcome }> {
+): Promise<{ readonly block: Block; readonly reason: StopReason | undefined }> {
   const { note: _old, ...rest } = block;
   const fresh: Block = { ...rest, status: "running", outputs: [], error: null, epoch };
   const { code, path } = block;
   const cell = { code, number, ...(path === undefined ? {} : { path }) };
-  const outcome = await executeCell(context, live, kernel, fresh, cell, options);
-  return { block: completeBlock(fresh, outcome), outcome };
+  try {
+    const outcome = await executeCell(context, live, kernel, fresh, cell, options);
+    return { block: completeBlock(fresh, outcome), reason: outcome.reason };
+  } catch (error) {
+    return { block: refusedBlock(fresh, error, context.now()), reason: undefined };
+  }
+}
+
+const FILE_REFUSALS: readonly ErrorCode[] = ["FILE_NOT_FOUND", "FILE_UNREADABLE", "PATH_NOT_ALLOWED"];
+
+/** A block whose file is no longer there has failed, like one whose code fails. @throws `error` when it is another. */
+function refusedBlock(block: Block, error: unknown, now: number): Block {
+  if (!(error instanceof AppError && FILE_REFUSALS.includes(error.code))) throw error;
+  const { code: name, message } = error;
+  const startedAt = now / 1000;
+  return {
+    ...block,
+    status: "error",
+    error: { name, message, traceback: `${name}: ${message}` },
+    state: "kept",
+    startedAt,
+    durationMs: 0,
+    truncatedChars: 0,
+  };
 }
 
 /** Do two runs of a block read the same? Times, addresses and late output are compared as text like all else. */

@@ -37,18 +37,38 @@ export async function rerunBlocks(
   const length = countBlocks(record);
   const [from, to] = sliceIndices(length, options.start, options.end);
   if (from === to) throw emptySlice(length);
-  await kernels.drop(live, record);
-  let acquired = await renew(context, kernels, live, { ...record, kernelRef: null, lost: null });
   const sequences = sequencesOf(record, from, to);
   const blocks = await context.store.readBlocks(live.owner, live.id, sequences);
+  await kernels.drop(live, record);
+  try {
+    return await runAll(context, kernels, live, record, blocks, from, options);
+  } catch (error) {
+    // Its reply would have told that the variables of before are gone.
+    live.lost ??= "rerun_code failed";
+    throw error;
+  }
+}
+
+/** `blocks` are those from position `from` on. */
+async function runAll(
+  context: ServiceContext,
+  kernels: Kernels,
+  live: LiveSession,
+  record: SessionRecord,
+  blocks: readonly (Block | undefined)[],
+  from: number,
+  options: RerunOptions,
+): Promise<RerunResult> {
+  const blank = { ...record, kernelRef: null, lost: null };
+  let acquired = await renew(context, kernels, live, blank);
   const entries: RerunEntry[] = [];
   let alive = true;
   for (const [offset, before] of blocks.entries()) {
     if (!before) continue;
     if (options.signal.aborted || live.deleted) break;
-    if (!alive) acquired = await renew(context, kernels, live, { ...record, kernelRef: null, lost: null });
+    if (!alive) acquired = await renew(context, kernels, live, blank);
     const index = from + offset;
-    const { block, outcome } = await replayBlock(
+    const { block, reason } = await replayBlock(
       context,
       live,
       acquired.kernel,
@@ -62,17 +82,17 @@ export async function rerunBlocks(
     if (!live.deleted) await context.store.writeBlock(live.owner, live.id, block);
     entries.push({ block, index, same: sameOutput(before, block) });
     // Who reset or deleted the session wants nothing more of it to run.
-    if (outcome.reason === "reset" || outcome.reason === "deleted") break;
+    if (reason === "reset" || reason === "deleted") break;
     if (options.stopOnError && block.status !== "ok") break;
   }
-  return { entries, notRun: to - from - entries.length, kernelAlive: alive };
+  return { entries, notRun: blocks.length - entries.length, kernelAlive: alive };
 }
 
 async function renew(context: ServiceContext, kernels: Kernels, live: LiveSession, record: SessionRecord) {
   const acquired = await kernels.acquire(live, record);
   await context.store.updateSession(live.owner, live.id, (present) => ({
     ...present,
-    epoch: acquired.epoch,
+    epoch: Math.max(present.epoch, acquired.epoch),
     kernelRef: acquired.kernel.ref,
     lost: null,
     lastUsedAt: context.now() / 1000,

@@ -1,7 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import type { Block, SessionRecord } from "../core/session.ts";
 import { appendRange, countBlocks } from "../store/ranges.ts";
-import { type CellOptions, completeBlock, executeCell } from "./cells.ts";
+import { type CellOptions, type CellOutcome, completeBlock, ending, executeCell } from "./cells.ts";
 import type { Caller, ServiceContext } from "./context.ts";
 import type { Acquired, Kernels } from "./kernels.ts";
 import { forgetKernel, type LiveSession } from "./live.ts";
@@ -28,25 +28,76 @@ export async function runBlock(
   const cutOff = await settle(context, live, record);
   requireRoom(context, record);
   const acquired = await kernels.acquire(live, record);
+  const hadState = live.used;
+  const call = { context, kernels, live, caller, record, spec, options };
+  let attempt = await tryIn(call, acquired);
+  const { reply, reason } = attempt.outcome;
+  // That the kernel was gone showed only now. Nothing ran, so it may run in a fresh one.
+  if (reply.status === "died" && reply.started === false && reason === undefined && !live.deleted) {
+    attempt = await tryAfresh(call, attempt, hadState ? `the interpreter ${ending(reply.detail)}` : acquired.lost);
+  }
+  const { block, outcome, begun, restored } = attempt;
+  const note = restored ?? lostNote(attempt.acquired.lost) ?? cutOffNote(record, cutOff);
+  const completed = withNote(completeBlock(block, outcome), note);
+  if (completed.state === "lost") forgetKernel(live, attempt.acquired.kernel);
+  const saved = begun && (await save(context, live, completed));
+  const index = await indexOf(context, live, completed, countBlocks(record));
+  return { block: completed, index, unsaved: !saved };
+}
+
+/** What belongs to one call of `runBlock`; `record` is as it was before. */
+type RunCall = {
+  readonly context: ServiceContext;
+  readonly kernels: Kernels;
+  readonly live: LiveSession;
+  readonly caller: Caller;
+  readonly record: SessionRecord;
+  readonly spec: RunSpec;
+  readonly options: CellOptions;
+};
+
+type Attempt = {
+  readonly acquired: Acquired;
+  readonly block: Block;
+  readonly outcome: CellOutcome;
+  /** Was it stored before its end? */
+  readonly begun: boolean;
+  readonly restored: string | undefined;
+};
+
+/** Runs the new block in this kernel; when it is refused, nothing of it stays. */
+async function tryIn(call: RunCall, acquired: Acquired): Promise<Attempt> {
+  const { context, live, caller, record, spec, options } = call;
   live.lost = undefined; // This run tells it.
-  const restored = acquired.lost ? await restoreByReplay(context, live, acquired, record, options) : undefined;
-  const block = pendingBlock(record, spec, caller, acquired, context.now());
-  const number = countBlocks(record) + 1;
-  const begun = begin(context, live, block, acquired);
-  // A remote run takes so much longer than a write that the two overlap; a local one is written first.
-  if (!context.backend.supports.attach) await begun;
   const { code, path } = spec;
-  const cell = { code, number, ...(path === undefined ? {} : { path }) };
-  const outcome = await executeCell(context, live, acquired.kernel, block, cell, options).catch(async (error) => {
-    await begun;
-    await rollBack(context, live, block, acquired);
+  const cell = { code, number: countBlocks(record) + 1, ...(path === undefined ? {} : { path }) };
+  const block = pendingBlock(record, spec, caller, acquired, context.now());
+  try {
+    const restored = acquired.lost ? await restoreByReplay(context, live, acquired, record, options) : undefined;
+    const begun = begin(context, live, block, acquired);
+    // A remote run takes so much longer than a write that the two overlap; a local one is written first.
+    if (!context.backend.supports.attach) await begun;
+    const running = executeCell(context, live, acquired.kernel, block, cell, options);
+    const [outcome] = await Promise.all([running, begun.catch(() => false)]);
+    return { acquired, block, outcome, begun: await begun, restored };
+  } catch (error) {
+    live.lost ??= acquired.lost;
+    await rollBack(context, live, block);
+    throw error;
+  }
+}
+
+/** As `tryIn`, in a kernel in place of the one of `attempt`. @param lost Why variables are gone, if there were any. */
+async function tryAfresh(call: RunCall, { acquired, block }: Attempt, lost: string | undefined): Promise<Attempt> {
+  const { context, kernels, live, record } = call;
+  forgetKernel(live, acquired.kernel);
+  const blank = { ...record, epoch: acquired.epoch, kernelRef: null, lost: lost ?? null };
+  const next = await kernels.acquire(live, blank).catch(async (error: unknown) => {
+    live.lost ??= lost;
+    await rollBack(context, live, block);
     throw error;
   });
-  const note = restored ?? lostNote(acquired.lost) ?? cutOffNote(record, cutOff);
-  const completed = withNote(completeBlock(block, outcome), note);
-  if (completed.state === "lost") forgetKernel(live, acquired.kernel);
-  const saved = (await begun) && (await save(context, live, completed));
-  return { block: completed, index: await indexOf(context, live, completed, number - 1), unsaved: !saved };
+  return tryIn(call, next);
 }
 
 /** Stores which kernel the session has, for one that was started for something else than a run. */
@@ -105,10 +156,11 @@ async function begin(context: ServiceContext, live: LiveSession, block: Block, a
   const change = (record: SessionRecord): SessionRecord => ({
     ...record,
     pending: block,
-    live: appendRange(record.live, block.sequence),
+    live: appendRange(withoutSequences(record.live, block.sequence, block.sequence), block.sequence),
     nextSequence: block.sequence + 1,
     lastUsedAt: block.startedAt,
-    epoch: acquired.epoch,
+    // Another process may have started later kernels of its own.
+    epoch: Math.max(record.epoch, acquired.epoch),
     kernelRef: acquired.kernel.ref,
     lost: null,
     historyChars: (record.historyChars ?? 0) + block.code.length + live.lastSize,
@@ -129,6 +181,7 @@ async function save(context: ServiceContext, live: LiveSession, block: Block): P
     live.lastSize = sizeOf(block);
     return true;
   } catch (error) {
+    live.unsaved = block;
     return unsaved(context, live, error);
   }
 }
@@ -142,15 +195,17 @@ function unsaved(context: ServiceContext, live: LiveSession, error: unknown): bo
   throw error;
 }
 
-/** The cell was refused before it ran: nothing of it stays. */
-async function rollBack(context: ServiceContext, live: LiveSession, block: Block, acquired: Acquired): Promise<void> {
-  live.lost ??= acquired.lost;
+/** The cell was refused before it ran. Why is told even when the store is down. */
+async function rollBack(context: ServiceContext, live: LiveSession, block: Block): Promise<void> {
   if (live.deleted) return;
-  await context.store.updateSession(live.owner, live.id, (record) => ({
+  const change = (record: SessionRecord): SessionRecord => ({
     ...record,
     pending: record.pending?.sequence === block.sequence ? null : record.pending,
     live: withoutSequences(record.live, block.sequence, block.sequence),
-  }));
+  });
+  await context.store
+    .updateSession(live.owner, live.id, change)
+    .catch((error: unknown) => context.log("block not taken back", { session: live.id, error: String(error) }));
 }
 
 /** Where the block stands now; blocks before it may have been deleted while it ran. */

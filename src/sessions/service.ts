@@ -10,6 +10,7 @@ import { type InstallRequest, type InstallResult, installPackages, type KernelFo
 import { type Acquired, createKernels } from "./kernels.ts";
 import { createLiveSessions, type LiveSession } from "./live.ts";
 import {
+  abandon,
   type CreateOptions,
   checkSessionId,
   createSession,
@@ -20,7 +21,7 @@ import {
 } from "./manage.ts";
 import { turnOf } from "./pending.ts";
 import { emptySlice, type RerunOptions, type RerunResult, rerunBlocks, type Slice } from "./rerun.ts";
-import { type RunResult, type RunSpec, rememberKernel, requireSession, runBlock } from "./run.ts";
+import { notFound, type RunResult, type RunSpec, rememberKernel, requireSession, runBlock } from "./run.ts";
 
 /** All that a caller can do with sessions; each method throws AppError for what it refuses. */
 export type SessionService = {
@@ -57,16 +58,26 @@ export function createSessionService(context: ServiceContext): SessionService {
   const sessions = createLiveSessions(context.limits.maxQueue, context.now);
   const kernels = createKernels(context, sessions);
 
-  async function known(caller: Caller, id: string): Promise<LiveSession> {
-    await requireSession(context, caller.owner, checkSessionId(id));
-    return sessions.get(caller.owner, id);
+  /** @throws AppError SESSION_NOT_FOUND, INVALID_SESSION_ID. */
+  async function known({ owner }: Caller, id: string): Promise<LiveSession> {
+    const before = sessions.peek(owner, checkSessionId(id));
+    const record = await context.store.readSession(owner, id);
+    // Another process has deleted the session, and may have made a new one of the same id.
+    const outlived = before && before === sessions.peek(owner, id) && before.createdAt !== record?.createdAt;
+    if (outlived && !before.deleted) abandon(context, kernels, sessions, before);
+    const live = record && sessions.get(owner, record);
+    if (!live || live.deleted) throw notFound(id);
+    return live;
   }
 
   /** Runs `task` when the session's turn comes, across processes where several share the store. */
   async function inTurn<T>(caller: Caller, id: string, signal: AbortSignal, task: (live: LiveSession) => Promise<T>) {
     const live = await known(caller, id);
     const { locks } = context;
-    const run = (): Promise<T> => task(live);
+    const run = async (): Promise<T> => {
+      if (live.deleted) throw notFound(id);
+      return task(live);
+    };
     return live.queue.run(locks ? () => locks.run(turnOf(caller.owner, id), run, signal) : run, signal);
   }
 
@@ -106,7 +117,7 @@ export function createSessionService(context: ServiceContext): SessionService {
       const length = countBlocks(record);
       const [from, to] = sliceIndices(length, slice.start, slice.end);
       if (from === to) throw emptySlice(length);
-      const { entries } = await readHistory(context, sessions.get(caller.owner, id), { start: from, end: to });
+      const { entries } = await readHistory(context, await known(caller, id), { start: from, end: to });
       return entries.map(({ block }) => (block.path === undefined ? block.code : runnableFile(block.path))).join("\n");
     },
     async rerun(caller, id, options) {

@@ -54,6 +54,7 @@ const session = z
     recovery: z.enum(["fresh", "replay"]).nullable(),
     kernelRef: z.record(text, z.unknown()).nullable(),
     epoch: count,
+    resetEpoch: count.optional(),
     nextSequence: sequences,
     live: z.array(z.tuple([count, count])),
     pending: block.nullable(),
