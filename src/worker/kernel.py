@@ -23,8 +23,9 @@ def run_kernel(ends, tag, settings):
     links.die_with(ends["life"], _signal.SIGKILL)
     streams.open(ends, tag)
     _limit_memory(int(settings.get("EDGE_REPL_MEMORY_MB") or 0))
-    _report_ready()
     kernel = Kernel(ends)
+    _report_ready()
+    kernel.load()
     while True:
         command = kernel.next_command()
         if command is None:
@@ -71,16 +72,18 @@ class Kernel:
         self.interrupted = False
         self.handler = self.on_interrupt
         self.users_handler = None
+        _signal.signal(_signal.SIGINT, self.handler)
+
+    def load(self):
+        """Imports what cells need, while the server already knows that this kernel is there."""
         sys.argv = [""]
         sys.path.insert(0, "")
-        # What follows is imported while the server already knows that this kernel is there.
         self.libraries = own("libraries")
         self.session = own("language").Session(self.emit)
         self.session.emit_last = self.emit_last
         self.session.at_cell_end = self.at_cell_end
         self.libraries.install(self.emit, self.session.main, streams.before_child)
         own("compiling")
-        _signal.signal(_signal.SIGINT, self.handler)
 
     # Commands
 
