@@ -1,9 +1,9 @@
 """Running cells: one namespace, the value of the last expression, top-level await.
 
 This module and those it imports know no pipe and no monitor: another host that runs Python, such as an IPython kernel,
-can load them, use `Session`, and adapt libraries with `libraries`. Only main, monitor, kernel, streams, tree, output,
-deaths and files belong to the worker's own two processes. What is printed goes to `sys.stdout` and `sys.stderr` as the
-host has set them up.
+can load them, use `Session`, and adapt libraries with `libraries`. Only main, monitor, printed, kernel, streams, tree,
+output, deaths and files belong to the worker's own two processes. What is printed goes to `sys.stdout` and
+`sys.stderr` as the host has set them up.
 """
 
 from .pristine import BUILTINS as __builtins__

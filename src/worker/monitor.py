@@ -6,7 +6,6 @@ import _signal
 import marshal
 import os
 import select
-import sys
 import time
 
 from . import links, tree
