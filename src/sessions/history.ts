@@ -72,7 +72,10 @@ async function presentPending(
   const at = pending ? sequences.indexOf(pending.sequence) : -1;
   if (!pending || at < 0 || stored[at]) return undefined;
   if (live.unsaved?.sequence === pending.sequence) return live.unsaved;
-  return (await isInFlight(context, live, pending)) ? pending : interrupted(context, pending);
+  if (await isInFlight(context, live, pending)) return pending;
+  // It may have been stored between the two looks.
+  const [late] = await context.store.readBlocks(live.owner, live.id, [pending.sequence]);
+  return late ?? interrupted(context, pending);
 }
 
 /** @returns How many blocks were deleted and how many are left. */

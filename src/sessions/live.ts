@@ -29,6 +29,8 @@ export type LiveSession = {
   /** Why the last kernel of this process is gone, until a run has told the caller. */
   lost: string | undefined;
   running: Running | undefined;
+  /** Sequence of the block that this process has begun and not yet stored as completed. */
+  current: number | undefined;
   /** The last sequence whose block this process has stored completed. */
   completed: number;
   /** The last block when the store failed at its end: it is tried again. */
@@ -83,6 +85,7 @@ const EMPTY = {
   used: false,
   lost: undefined,
   running: undefined,
+  current: undefined,
   completed: -1,
   unsaved: undefined,
   lastSize: 0,

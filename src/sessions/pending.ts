@@ -51,7 +51,7 @@ export function interrupted({ backend }: ServiceContext, block: Block): Block {
 
 /** Does the pending block run at this moment, in this process or in another one that shares the store? */
 export async function isInFlight({ locks }: ServiceContext, live: LiveSession, pending: Block): Promise<boolean> {
-  if (live.running?.block.sequence === pending.sequence) return true;
+  if (live.running?.block.sequence === pending.sequence || live.current === pending.sequence) return true;
   if (!locks) return false;
   // Whoever runs a block holds the session's turn.
   const free = locks.run(turnOf(live.owner, live.id), async () => true, AbortSignal.timeout(GLIMPSE_MS));

@@ -24,6 +24,21 @@ export async function runBlock(
   spec: RunSpec,
   options: CellOptions,
 ): Promise<RunResult> {
+  try {
+    return await runInTurn(context, kernels, live, caller, spec, options);
+  } finally {
+    live.current = undefined;
+  }
+}
+
+async function runInTurn(
+  context: ServiceContext,
+  kernels: Kernels,
+  live: LiveSession,
+  caller: Caller,
+  spec: RunSpec,
+  options: CellOptions,
+): Promise<RunResult> {
   const record = await requireSession(context, caller.owner, live.id);
   const cutOff = await settle(context, live, record);
   requireRoom(context, record);
@@ -72,6 +87,7 @@ async function tryIn(call: RunCall, acquired: Acquired): Promise<Attempt> {
   const { code, path } = spec;
   const cell = { code, number: countBlocks(record) + 1, ...(path === undefined ? {} : { path }) };
   const block = pendingBlock(record, spec, caller, acquired, context.now());
+  live.current = block.sequence;
   try {
     const restored = acquired.lost ? await restoreByReplay(context, live, acquired, record, options) : undefined;
     const begun = begin(context, live, block, acquired);
