@@ -38,7 +38,7 @@ export async function checkRestarted(client: ReplClient, id: string, backend: st
   assert.equal(before.text.split("\n(")[0], "[2] x + 1\n42");
   const { text } = await client.call("run_code", { session_id: id, code: "x" });
   if (backend === "e2b") assert.equal(text, "[6] x\n41");
-  else assert.match(text, /NameError[\s\S]*\(Variables of earlier blocks are lost \(the server was restarted\)/);
+  else assert.match(text, /NameError[\s\S]*\(Variables of earlier blocks are lost \(the server was restarted/);
 }
 
 export async function connectTo(leg: Leg, target: Target): Promise<ReplClient> {
