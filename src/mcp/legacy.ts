@@ -7,7 +7,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { identityOf } from "./server.ts";
-import { onCancel } from "./streams.ts";
+import { onEnd } from "./streams.ts";
 
 /** Sessions beyond this end the one that was unused for longest: the owner's own, before another's. */
 const MAX_SESSIONS = 1000;
@@ -18,8 +18,12 @@ const IDLE_MS = 60 * 60 * 1000;
 type LegacySession = {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly owner: string;
+  /** Requests whose answers are open: an answer goes to whoever asked last under its id. */
+  readonly open: Set<RequestId>;
   usedAt: number;
 };
+
+type RequestId = string | number;
 
 /** Keeps what opened a session for longer than this process lives. An id is found by its own owner only. */
 export type SessionMemory = {
@@ -59,6 +63,7 @@ export function createLegacySessions(factory: McpServerFactory, options: LegacyO
     prune(owner);
     const session: LegacySession = {
       owner,
+      open: new Set(),
       usedAt: options.now(),
       transport: new WebStandardStreamableHTTPServerTransport({
         sessionIdGenerator: () => revived ?? crypto.randomUUID(),
@@ -134,11 +139,23 @@ export function createLegacySessions(factory: McpServerFactory, options: LegacyO
       if (memory && !sessions.has(id)) await reviveOnce(id, request.url, given.authInfo);
       const session = find(id, given.authInfo);
       if (!session) return unknownSession();
-      const response = await session.transport.handleRequest(request, given);
+      const ids = requestIds(given.parsedBody);
+      const taken = ids.find((id) => session.open.has(id));
+      if (taken !== undefined) return idInUse(taken);
+      for (const id of ids) session.open.add(id);
+      const ended = (): void => {
+        for (const id of ids) session.open.delete(id);
+      };
+      const response = await session.transport.handleRequest(request, given).catch((error: unknown) => {
+        ended();
+        throw error;
+      });
       const cancelled = cancelledRequest(given.parsedBody);
       // Nothing answers a cancelled request, so its stream would stay open.
       if (cancelled !== undefined) session.transport.closeSSEStream(cancelled);
-      return request.method === "POST" ? cancelWhenLost(response, session.transport, given.parsedBody) : response;
+      if (ids.length > 0 && response.body) return cancelWhenLost(response, session.transport, ids, ended);
+      ended();
+      return response;
     },
     async close() {
       await Promise.all([...sessions.values()].map(({ transport }) => transport.close()));
@@ -153,9 +170,20 @@ function unknownSession(): Response {
   return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 404 });
 }
 
+function idInUse(id: RequestId): Response {
+  const message = "The request before with this id has not been answered yet; give each request an id of its own";
+  return Response.json({ jsonrpc: "2.0", id, error: { code: -32600, message } }, { status: 400 });
+}
+
+/** Ids of the requests in a body, which is a message or a batch of them. */
+function requestIds(body: unknown): RequestId[] {
+  const messages: readonly { id?: RequestId; method?: unknown }[] = Array.isArray(body) ? body : [body ?? {}];
+  return messages.flatMap(({ id, method }) => (id === undefined || method === undefined ? [] : [id]));
+}
+
 /** The request that a message cancels. */
-function cancelledRequest(body: unknown): string | number | undefined {
-  const { method, params } = (body ?? {}) as { method?: unknown; params?: { requestId?: string | number } };
+function cancelledRequest(body: unknown): RequestId | undefined {
+  const { method, params } = (body ?? {}) as { method?: unknown; params?: { requestId?: RequestId } };
   return method === "notifications/cancelled" ? params?.requestId : undefined;
 }
 
@@ -163,14 +191,13 @@ function cancelledRequest(body: unknown): string | number | undefined {
 function cancelWhenLost(
   response: Response,
   transport: WebStandardStreamableHTTPServerTransport,
-  body: unknown,
+  ids: readonly RequestId[],
+  ended: () => void,
 ): Response {
-  const requestId = (body as { id?: string | number } | undefined)?.id;
-  if (requestId === undefined || !response.body) return response;
-  const cancelled: JSONRPCMessage = {
-    jsonrpc: "2.0",
-    method: "notifications/cancelled",
-    params: { requestId, reason: "The client closed the connection" },
+  const cancel = (requestId: RequestId): void => {
+    const params = { requestId, reason: "The client closed the connection" };
+    const message: JSONRPCMessage = { jsonrpc: "2.0", method: "notifications/cancelled", params };
+    transport.onmessage?.(message);
   };
-  return onCancel(response, () => transport.onmessage?.(cancelled));
+  return onEnd(response, { cancelled: () => ids.forEach(cancel), ended });
 }

@@ -1,16 +1,24 @@
-/** The same response, that calls `notice` when the client stops reading before the end. */
-export function onCancel(response: Response, notice: () => void): Response {
+/** What is told of a response's end: `cancelled` when the client stops reading before it, `ended` either way. */
+export type EndNotice = { readonly cancelled: () => void; readonly ended?: () => void };
+
+/** The same response, that tells its end. */
+export function onEnd(response: Response, { cancelled, ended }: EndNotice): Response {
   const reader = response.body?.getReader();
   if (!reader) return response;
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await reader.read();
-        if (done) controller.close();
-        else controller.enqueue(value);
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          ended?.();
+          throw error;
+        });
+        if (!done) return controller.enqueue(value);
+        ended?.();
+        controller.close();
       },
       async cancel(reason) {
-        notice();
+        cancelled();
+        ended?.();
         await reader.cancel(reason);
       },
     },

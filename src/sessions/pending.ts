@@ -28,13 +28,25 @@ export async function settle(
   try {
     if (!stored) await context.store.writeBlock(live.owner, live.id, block);
   } catch (error) {
-    // A run that only this process can show is better than none.
     if (!(ended && error instanceof AppError && error.code === "STORAGE_UNAVAILABLE")) throw error;
-    return undefined;
+    if (!(await storeBare(context, live, ended))) return undefined;
   }
   live.unsaved = undefined;
   live.completed = pending.sequence;
   return stored || ended ? undefined : block;
+}
+
+/** On a disk that is full there may be room for the code, when there is none for the output. */
+async function storeBare({ store, log }: ServiceContext, live: LiveSession, block: Block): Promise<boolean> {
+  const told = "Its output could not be stored";
+  const note = block.note === undefined ? told : `${block.note}\n${told}`;
+  try {
+    await store.writeBlock(live.owner, live.id, { ...block, outputs: [], note });
+    return true;
+  } catch (error) {
+    log("block not saved", { session: live.id, error: String(error) });
+    return false;
+  }
 }
 
 /** A block whose server ended: a local kernel ended with it, a remote one may have run the code to its end. */

@@ -273,6 +273,23 @@ const streamChecks: readonly RawCheck[] = [
     },
   },
   {
+    id: "a request whose id is still in use is refused, and both calls are answered",
+    async run(url) {
+      await withSession(url, async (session_id) => {
+        const headers = await openSession(url);
+        const wait = toolCall("run_code", { session_id, code: "import time\ntime.sleep(1)\n'first'" }, 7);
+        const first = send(url, { headers, body: wait });
+        const blocks = async () => (await callAlone(url, "get_history", { session_id })).blocks as unknown[];
+        await until(async () => (await blocks()).length === 1, "the code to run");
+        const again = await send(url, { headers, body: toolCall("list_sessions", {}, 7) });
+        assertRejected(again, 400, -32600);
+        assert.equal(again.messages[0]?.id, 7);
+        assert.match((await first).text, /'first'/);
+        assert.equal((await send(url, { headers, body: toolCall("list_sessions", {}, 7) })).status, 200, "It is free");
+      });
+    },
+  },
+  {
     id: "health is told at once while Python is busy",
     async run(url) {
       await withSession(url, async (session_id) => {

@@ -184,6 +184,19 @@ test("a block that could not be stored is stored by the next run, with what came
   );
 });
 
+test("of a block that is too large for what the store has left, the code stays", async () => {
+  const writeBlock: HistoryStore["writeBlock"] = (owner, id, block) =>
+    block.outputs.length > 0
+      ? Promise.reject(new AppError("STORAGE_UNAVAILABLE", "The disk is full"))
+      : store.writeBlock(owner, id, block);
+  here = serve({ backend, store: { ...store, writeBlock } });
+  assert.equal((await run(here, "print a")).unsaved, true);
+  await run(here, "set b");
+  const [first] = (await here.history(me, "s", {})).entries;
+  assert.deepEqual([first?.block.code, first?.block.status], ["print a", "ok"]);
+  assert.match(first?.block.note ?? "", /output could not be stored/);
+});
+
 test("a run that found its kernel gone runs in a fresh one and says what was lost", async () => {
   const startKernel = backend.startKernel;
   const vanishing = async (options: KernelOptions): Promise<Kernel> => {
