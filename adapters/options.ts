@@ -6,6 +6,9 @@ import type { Log } from "./log.ts";
 
 /** Settings as the parts want them; the same on every runtime. */
 
+/** Where several owners share the machine. */
+const STARTS_PER_OWNER = 1;
+
 export function limitsOf(config: Config): Limits {
   return {
     timeout: config.REPL_TIMEOUT,
@@ -14,6 +17,7 @@ export function limitsOf(config: Config): Limits {
     maxSessions: config.REPL_MAX_SESSIONS,
     maxKernels: config.REPL_MAX_KERNELS,
     maxKernelsPerOwner: config.REPL_MAX_KERNELS_PER_OWNER,
+    ...(config.auth.mode === "none" ? {} : { startsPerOwner: STARTS_PER_OWNER }),
     sandboxMinutes: config.REPL_SANDBOX_MINUTES_PER_DAY,
     maxQueue: config.REPL_MAX_QUEUE,
     maxCodeBytes: config.REPL_MAX_CODE_BYTES,

@@ -89,7 +89,7 @@ export function createApp(dependencies: AppDependencies): App {
       insufficientScope: (scope) => authenticator.insufficientScope(path, scope),
       count: (further) => limits.count(owner, further),
     };
-    return limits.count(owner) ?? limits.whileOpen(owner, () => serve(request, access));
+    return limits.serve(owner, () => serve(request, access));
   };
   const routes = [
     [["GET", "POST", "DELETE"], "/mcp", guarded(endpoint.mcp)],

@@ -16,8 +16,8 @@ export type ConfineOptions = {
   readonly limits: Limits;
 };
 
-/** Descriptor 9 is the filter of system calls. What is confined goes first when memory runs out. */
-const ENTRY = 'umask 022; echo 1000 2>/dev/null >/proc/self/oom_score_adj; exec 9<"$1"; shift; exec "$@"';
+/** Descriptor 9 is the filter of system calls. What is confined goes first when memory runs out, and last for the CPU. */
+const ENTRY = 'umask 022; echo 1000 2>/dev/null >/proc/self/oom_score_adj; exec 9<"$1"; shift; exec nice -n 10 "$@"';
 /** The innermost command: only with its final id may a process enter its folder. */
 const ENTER = 'cd -- "$1" || exit; shift; unset OLDPWD; exec "$@"';
 /** Of the programs that confine; what is confined has the view's. */

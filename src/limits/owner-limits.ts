@@ -10,6 +10,8 @@ export type OwnerLimitsOptions = {
 
 /** A client that has too many requests open is told to come back after this many seconds. */
 const RETRY_SECONDS = 1;
+/** A refusal is held back this long, in milliseconds: who sends the next request on each answer sends fewer. */
+const REFUSAL_DELAY_MS = 50;
 
 /** What one owner may ask of the server, so that no owner can keep it from the others. */
 export class OwnerLimits {
@@ -31,8 +33,18 @@ export class OwnerLimits {
     return undefined;
   }
 
+  /** Counts one request and serves it, or refuses it after a moment. */
+  async serve(owner: string, serve: () => Promise<Response>): Promise<Response> {
+    return this.#whileOpen(owner, async () => {
+      const refused = this.count(owner);
+      if (!refused) return serve();
+      await new Promise((resolve) => setTimeout(resolve, REFUSAL_DELAY_MS));
+      return refused;
+    });
+  }
+
   /** Serves while the owner has a place for one more open request, which it holds until the response was read. */
-  async whileOpen(owner: string, serve: () => Promise<Response>): Promise<Response> {
+  async #whileOpen(owner: string, serve: () => Promise<Response>): Promise<Response> {
     if (!this.#slots) return serve();
     const place = this.#slots.acquire(owner);
     if (!place.ok) return tooManyOpen(this.#slots.limits.perOwner);

@@ -14,6 +14,8 @@ export type Limits = {
   readonly maxSessions: number;
   readonly maxKernels: number;
   readonly maxKernelsPerOwner: number;
+  /** Local interpreters of an owner that may be starting at once; absent: all. */
+  readonly startsPerOwner?: number;
   /** Minutes of remote sandboxes of an owner per day; absent or 0: no limit. */
   readonly sandboxMinutes?: number;
   readonly maxQueue: number;

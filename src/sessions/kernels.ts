@@ -6,6 +6,7 @@ import { ending } from "./cells.ts";
 import type { ServiceContext } from "./context.ts";
 import type { LiveSession, LiveSessions } from "./live.ts";
 import { createSpend } from "./spend.ts";
+import { createStarts } from "./starts.ts";
 
 /** A kernel to run in, and why the variables of the one before it are gone (undefined: they are not, or there were none). */
 export type Acquired = { readonly kernel: Kernel; readonly epoch: number; readonly lost: string | undefined };
@@ -25,6 +26,7 @@ export function createKernels(context: ServiceContext, sessions: LiveSessions): 
   const { backend, limits } = context;
   const timers = new Map<LiveSession, ReturnType<typeof setTimeout>>();
   const spend = createSpend(context);
+  const starts = createStarts(backend.supports.attach ? undefined : limits.startsPerOwner);
 
   function adopt(live: LiveSession, kernel: Kernel, epoch: number, used: boolean): void {
     Object.assign(live, { kernel, epoch, used, starting: undefined });
@@ -46,7 +48,8 @@ export function createKernels(context: ServiceContext, sessions: LiveSessions): 
 
   async function startFresh(live: LiveSession, record: SessionRecord, epoch: number): Promise<Kernel> {
     makeRoom(context, sessions, live);
-    const kernel = await backend.startKernel(await optionsOf(context, record, live.owner, epoch));
+    const options = (): Promise<KernelOptions> => optionsOf(context, record, live.owner, epoch);
+    const kernel = await starts(live.owner, async () => backend.startKernel(await options()));
     adopt(live, kernel, epoch, false);
     if (live.deleted) await kernel.shutdown();
     return kernel;

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { measureAbuse } from "./abuse.ts";
+
+test("10,000 requests of one owner: the other works on, and hardly notices", { timeout: 120_000 }, async (context) => {
+  const { quiet, beside, statuses } = await measureAbuse(10_000, 64);
+  context.diagnostic(
+    `quiet ${JSON.stringify(quiet)} beside ${JSON.stringify(beside)} answers ${JSON.stringify(statuses)}`,
+  );
+  const answered = Object.values(statuses).reduce((sum, count) => sum + count, 0);
+  assert.equal(answered, 10_000);
+  // What is let through is the limit and what it regains meanwhile; all else is told to come back later.
+  assert.ok((statuses["429"] ?? 0) > 8_000, JSON.stringify(statuses));
+  assert.deepEqual(Object.keys(statuses).sort(), ["200", "429"]);
+  assert.ok(beside.calls > 10);
+  assert.deepEqual([quiet.failed, beside.failed], [0, 0]);
+  // Times depend on the machine, so this bound is wide; docs/security.md has a run on an idle one.
+  assert.ok(beside.p99 < 5000, `p99 ${beside.p99} ms`);
+});
