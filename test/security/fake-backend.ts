@@ -14,9 +14,14 @@ export type FakeBackend = Backend & {
  * Kernels that cost nothing. Code `wait` runs until it is stopped, `print N` prints N characters, `raise` fails,
  * anything else is its own value.
  * @param options.leaseMs Makes it a remote backend, whose kernels end by themselves after this time.
+ * @param options.starting Awaited before a kernel lives.
  */
 export function createFakeBackend(
-  options: { readonly leaseMs?: number; readonly now?: () => number } = {},
+  options: {
+    readonly leaseMs?: number;
+    readonly now?: () => number;
+    readonly starting?: (owner: string) => Promise<void>;
+  } = {},
 ): FakeBackend {
   const live = new Set<FakeKernel>();
   const installs: FakeBackend["installs"] = [];
@@ -39,6 +44,7 @@ export function createFakeBackend(
     live,
     installs,
     async startKernel(wanted) {
+      await options.starting?.(wanted.owner);
       const kernel = new FakeKernel(wanted, live, options.leaseMs, now);
       live.add(kernel);
       return kernel;

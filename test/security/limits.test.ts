@@ -209,6 +209,27 @@ describe("a limit names itself, and hitting it harms nobody else", () => {
     await second.close();
   });
 
+  test("interpreters that start at once: an owner's wait for each other, never for another's", async () => {
+    const waiting = new Map<string, (() => void)[]>();
+    const starting = (owner: string): Promise<void> =>
+      new Promise((resolve) => waiting.set(owner, [...(waiting.get(owner) ?? []), resolve]));
+    const subject = await makeApp({ tokens: ["alice", "bob"], backend: createFakeBackend({ starting }) });
+    for (const id of ["a", "b", "c"]) await subject.client("alice").tool("create_session", { session_id: id });
+    await subject.client("bob").tool("create_session", { session_id: "a" });
+    await until(() => waiting.size === 2, "both owners' first starts");
+    const [alices = [], bobs = []] = [...waiting.values()];
+    assert.deepEqual([alices.length, bobs.length], [1, 1]);
+    for (const [resolve] of [bobs, alices]) resolve?.();
+    assert.match(await subject.client("bob").run("a", "1"), /1/);
+    const owner = [...waiting.keys()][0] ?? "";
+    for (const count of [2, 3]) {
+      await until(() => waiting.get(owner)?.length === count, `alice's start ${count}`);
+      waiting.get(owner)?.at(-1)?.();
+    }
+    assert.match(await subject.client("alice").run("c", "1"), /1/);
+    await subject.close();
+  });
+
   test("a value that no limit can have stops the start, by name", async () => {
     const bad = { REPL_MAX_SESSIONS: "0", REPL_MAX_KERNELS: "-1", REPL_MAX_QUEUE: "many", REPL_MAX_BODY_BYTES: "1" };
     for (const [name, value] of Object.entries(bad)) {
