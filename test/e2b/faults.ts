@@ -83,13 +83,13 @@ export async function answersInstead(
   if (!fault) return false;
   if (fault.delayMs) await wait(fault.delayMs);
   if (fault.reset) {
-    request.socket.resetAndDestroy();
+    request.socket.destroy();
     return true;
   }
   if (fault.loseAnswer) {
     response.writeHead = () => response;
     response.end = () => {
-      request.socket.resetAndDestroy();
+      request.socket.destroy();
       return response;
     };
   }

@@ -123,7 +123,7 @@ export class Sandbox {
   }
 
   private cutConnections(): void {
-    for (const socket of this.sockets) socket.resetAndDestroy();
+    for (const socket of this.sockets) socket.destroy();
     this.sockets.clear();
   }
 

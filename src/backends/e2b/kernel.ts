@@ -55,8 +55,13 @@ export class E2bKernel implements Kernel {
   async execute(cell: Cell, options: ExecuteOptions): Promise<ExecutionReply> {
     if (this.#ended !== undefined) return { status: "died", detail: this.#ended, started: false };
     await this.#quiet;
-    const lease = await unlessAborted(options.signal, this.#takeLease(options.timeoutMs));
-    if (lease === ABORTED) return { status: "aborted", kernelAlive: true };
+    if (options.signal.aborted) return { status: "aborted", kernelAlive: true };
+    const taken = this.#takeLease(options.timeoutMs);
+    const lease = await unlessAborted(options.signal, taken);
+    if (lease === ABORTED) {
+      void taken.then((late) => late?.release()).catch(() => undefined); // the next cell asks for itself
+      return { status: "aborted", kernelAlive: true };
+    }
     if (!lease) return this.#lost({ status: "died", detail: GONE, started: false });
     const run = new CellRun(this.#sandbox, this.#facts, cell, options);
     this.#running = run;

@@ -7,6 +7,7 @@ What comes of it goes out as display data under a private MIME type (see recorde
 from .pristine import BUILTINS as __builtins__
 
 import _signal
+import _thread
 import asyncio
 import base64
 import builtins
@@ -35,7 +36,8 @@ class Kernel:
     def __init__(self, shell, settings):
         self.shell = shell
         self.nonce = settings["nonce"]
-        self.armed = self.resting = self.interrupted = False
+        self.main_thread = _thread.get_ident()
+        self.armed = self.resting = self.interrupted = self.pausing = False
         self.recorder = Recorder()
         self.streams = Streams(self.recorder)
         self.publisher = shell.display_pub.publish
@@ -56,8 +58,10 @@ class Kernel:
         """Sends a message; the pause lets the thread that does so run before code that keeps the others out."""
         with pristine.whole_builtins():
             self.publisher({MIME: text})
-        if self.armed:
+        if self.armed and _thread.get_ident() == self.main_thread:
+            self.pausing = True
             time.sleep(YIELD_SECONDS)
+            self.pausing = False
 
     def foreign(self, data=None, metadata=None, **_options):
         """What libraries show through IPython itself; takes the place of the shell's own publisher."""
@@ -127,9 +131,16 @@ class Kernel:
     def on_interrupt(self, _number, _frame):
         if self.streams.child:
             raise KeyboardInterrupt
-        if self.armed or self.resting:
+        if self.pausing:  # what was just sent may be the cause: the print that sent it is to return first
+            _thread.start_new_thread(self.interrupt_again, ())
+        elif self.armed or self.resting:
             self.interrupted = True
             self.recorder.on_interrupt()
+
+    def interrupt_again(self):
+        time.sleep(4 * YIELD_SECONDS)
+        if self.armed:
+            _signal.pthread_kill(self.main_thread, _signal.SIGINT)
 
     def end_child(self, result):
         """A process that user code has forked, and that came to the end of the cell, ends here as a script would."""
