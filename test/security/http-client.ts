@@ -21,6 +21,8 @@ export type HttpClient = {
   /** Sends any body as JSON. */
   post(body: unknown): Promise<RpcAnswer>;
   get(path: string): Promise<Response>;
+  /** Sends anything to another path of the server. */
+  send(path: string, init: RequestInit): Promise<Response>;
   /** Asks for a page of the server, or posts an empty form to it. */
   page(method: "GET" | "POST", path: string): Promise<Response>;
 };
@@ -61,6 +63,7 @@ export function httpClient(
     ask,
     post,
     get: (path) => send(new Request(new URL(path, url), { headers })),
+    send: (path, init) => send(new Request(new URL(path, url), { ...init, headers: { ...headers, ...init.headers } })),
     page(method, path) {
       const form = method === "POST" ? { body: new URLSearchParams() } : {};
       return send(new Request(new URL(path, url), { method, headers: { accept: "text/html", ...headers }, ...form }));

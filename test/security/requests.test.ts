@@ -87,6 +87,22 @@ describe("requests of one owner", () => {
     await subject.close();
   });
 
+  test("that post into another owner's stream are answered as if there were none", async () => {
+    const subject = await makeApp({ tokens: ["alice", "bob"] });
+    const stream = await subject.client("alice").get("/sse");
+    const reader = stream.body?.getReader();
+    const first = new TextDecoder().decode((await reader?.read())?.value);
+    const path = /data: (\S+)/.exec(first)?.[1] ?? assert.fail(first);
+    const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+    const post = (name: string, to: string) =>
+      subject.client(name).send(to, { method: "POST", headers: JSON_HEADERS, body: ping });
+    const [stolen, unknown] = [await post("bob", path), await post("bob", "/messages?sessionId=none")];
+    assert.deepEqual([stolen.status, await stolen.text()], [404, await unknown.text()]);
+    assert.equal((await post("alice", path)).status, 202);
+    await reader?.cancel();
+    await subject.close();
+  });
+
   test("that hold a session of another owner's client are answered as if there were none", async () => {
     const subject = await makeApp({ tokens: ["alice", "bob"] });
     const id = (await subject.client("alice").post(INITIALIZE)).headers.get("mcp-session-id") ?? "";
