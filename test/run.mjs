@@ -57,4 +57,4 @@ must("the build", run("node", ["scripts/build.mjs"]));
 const chosen = process.argv.slice(2);
 const files = testFiles(here).filter((path) => chosen.length === 0 || chosen.some((part) => path.includes(part)));
 const loader = join(here, "node_modules/tsx/dist/loader.mjs");
-process.exit(run("node", ["--import", loader, "--test", "--test-concurrency=3", ...files]));
+process.exit(run("node", ["--import", loader, "--test", "--test-concurrency=4", "--test-timeout=300000", ...files]));
