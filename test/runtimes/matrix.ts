@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { until } from "../helpers/process.ts";
-import { untilEnded } from "../http/check.ts";
+import { sessionOf, untilEnded } from "../http/check.ts";
 import type { Leg, ReplClient, Target } from "../http/client.ts";
 import { newSession, startLong } from "./setup.ts";
 
@@ -15,29 +15,32 @@ export type Cell = {
 export type Result = Cell & { readonly outcome: string };
 
 /**
- * What must hold in each cell: state, text, a traceback, progress and a cancel that keeps variables.
- * @returns The session, with `x` in it, for what comes after.
+ * What must hold in each cell: state, text, a traceback, progress and a cancel that keeps variables. All cells of a server
+ * share one session, which the first makes and the others find as it was left.
  */
-export async function checkCell(client: ReplClient, id: string): Promise<void> {
-  const session = await newSession(client, id);
-  assert.equal((await session.run("x = 41")).text, "[1] x = 41");
-  assert.equal((await session.run("x + 1")).text, "[2] x + 1\n42");
+export async function checkCell(client: ReplClient, id: string, first: boolean): Promise<void> {
+  const session = first ? await newSession(client, id) : sessionOf(client, id);
+  if (first) assert.equal((await session.run("x = 41")).text, "[1] x = 41");
+  const { text, structured } = await session.run("x + 1");
+  const at = Number(structured.index);
+  assert.equal(text, `[${at + 1}] x + 1\n42`);
   const failed = await session.run("nowhere");
-  assert.match(failed.text, /^\[3\] nowhere\nTraceback[\s\S]*NameError: name 'nowhere' is not defined$/);
+  assert.match(failed.text, /^\[\d+\] nowhere\nTraceback[\s\S]*NameError: name 'nowhere' is not defined$/);
   const controller = new AbortController();
   const { reply } = await startLong(session, controller.signal);
   controller.abort();
-  assert.equal((await untilEnded(session, 3)).status, "cancelled");
-  assert.equal((await session.run("x, mark")).text, "[5] x, mark\n(41, 1)");
+  assert.equal((await untilEnded(session, at + 2)).status, "cancelled");
+  assert.equal((await session.run("x, mark")).text, `[${at + 4}] x, mark\n(41, 1)`);
   await reply;
 }
 
-/** After a restart: the history is there; remote kernels too, local ones are gone and the reply says so. */
-export async function checkRestarted(client: ReplClient, id: string, backend: string): Promise<void> {
+/** After a restart: the history is there; a remote kernel too, a local one is gone and the first reply says so. */
+export async function checkRestarted(client: ReplClient, id: string, kept: boolean, first: boolean): Promise<void> {
   const before = await client.call("get_history", { session_id: id, start: 1, end: 2 });
-  assert.equal(before.text.split("\n(")[0], "[2] x + 1\n42");
-  const { text } = await client.call("run_code", { session_id: id, code: "x" });
-  if (backend === "e2b") assert.equal(text, "[6] x\n41");
+  assert.equal(before.text.split("\n\n(")[0], "[2] x + 1\n42");
+  const { text } = await client.call("run_code", { session_id: id, code: first ? "x" : "'again'" });
+  if (!first) assert.match(text, /^\[\d+\] 'again'\n'again'$/);
+  else if (kept) assert.match(text, /^\[\d+\] x\n41$/);
   else assert.match(text, /NameError[\s\S]*\(Variables of earlier blocks are lost \(the server was restarted/);
 }
 
