@@ -12,8 +12,11 @@ import { CellRun, GONE, SHUT_DOWN } from "./cell-run.ts";
 import { createFiles } from "./files.ts";
 import { installInSandbox } from "./install.ts";
 import { type KernelFacts, makeRef, sealTokens } from "./ref.ts";
-import type { RemoteSandbox } from "./sandbox.ts";
+import { type RemoteSandbox, sleep } from "./sandbox.ts";
 import type { Seal } from "./seal.ts";
+
+/** A reply waits no longer for the end of a lost sandbox; the end goes on. */
+const MOST_KILL_MS = 3_000;
 
 /** A kernel in a sandbox of its own. */
 export class E2bKernel implements Kernel {
@@ -73,7 +76,7 @@ export class E2bKernel implements Kernel {
     } finally {
       this.#running = undefined;
       this.#quiet = run.quiet();
-      await lease.release();
+      lease.release();
     }
   }
 
@@ -81,24 +84,22 @@ export class E2bKernel implements Kernel {
    * Sees to it that the sandbox outlives the cell. Where its time is short but enough it is renewed beside the run;
    * without a limit it is renewed again and again. Resolves to undefined when the sandbox is gone.
    */
-  async #takeLease(timeoutMs: number | undefined): Promise<{ release(): Promise<void> } | undefined> {
+  async #takeLease(timeoutMs: number | undefined): Promise<{ release(): void } | undefined> {
     const sandbox = this.#sandbox;
     const { idleSeconds, leaseMarginMs, leaseMs } = sandbox.settings;
     const idleMs = idleSeconds * 1000;
     const needMs = (timeoutMs ?? idleMs) + leaseMarginMs;
-    if (sandbox.remainingMs < needMs && !(await sandbox.renew(needMs))) return undefined;
+    // Twice, since the first may find a renewal under way that is shorter than this cell needs.
+    for (let attempt = 0; attempt < 2 && sandbox.remainingMs < needMs; attempt += 1) {
+      if (!(await sandbox.renew(needMs + leaseMarginMs))) return undefined; // time passes while it is renewed
+    }
     const renew = (): Promise<unknown> =>
       sandbox
         .renew(needMs)
         .catch((error: unknown) => sandbox.settings.log(`A sandbox was not renewed: ${String(error)}`));
-    const besides = sandbox.remainingMs < idleMs ? renew() : undefined;
+    if (sandbox.remainingMs < idleMs) void renew();
     const timer = timeoutMs === undefined ? setInterval(renew, Math.max(1_000, leaseMs / 3)) : undefined;
-    return {
-      release: async () => {
-        clearInterval(timer);
-        await besides;
-      },
-    };
+    return { release: () => clearInterval(timer) };
   }
 
   /** After a reply that says that the kernel is gone, the sandbox goes too. */
@@ -108,9 +109,10 @@ export class E2bKernel implements Kernel {
     const detail = reply.status === "died" ? reply.detail : "killed because it did not stop";
     this.#ended ??= detail;
     if (this.#ended !== SHUT_DOWN) this.#death.resolve(this.#ended);
-    await this.#kill().catch((error: unknown) =>
+    const killed = this.#kill().catch((error: unknown) =>
       this.#sandbox.settings.log(`A sandbox was not ended: ${String(error)}`),
     );
+    await Promise.race([killed, sleep(MOST_KILL_MS)]);
     return reply;
   }
 
