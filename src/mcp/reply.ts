@@ -39,6 +39,8 @@ export const historyOutput = {
 
 /** Pictures over this many characters of base64 are not sent with the reply but linked. */
 const MAX_IMAGE_CHARS = 6 * 1024 * 1024;
+/** All pictures of a rerun together. */
+const MAX_RERUN_IMAGE_CHARS = 20 * 1024 * 1024;
 
 type RunReplySettings = ReplySettings & { readonly echo: boolean };
 
@@ -111,26 +113,35 @@ function picture({ data }: DisplayOutput, position: number, link: string): Conte
   ];
 }
 
+/** However many blocks ran, the reply as a whole is bounded as that of one is. */
 export function rerunReply(id: string, result: RerunResult, settings: ReplySettings): CallToolResult {
+  const { replyChars } = settings;
+  const share = Math.floor(replyChars / result.entries.length);
   const parts = result.entries.map(({ block, index, same }) => {
     const rendered = renderReply(block, index + 1, {
       echo: settings.echo,
-      maxChars: Math.max(1000, Math.floor(settings.replyChars / result.entries.length)),
+      maxChars: Math.max(1000, share),
       link: () => outputUri(id, index),
     });
     const text = `${rendered.text}\n(${same ? "same output as before" : "output differs from before"})`;
     return { text, pictures: picturesOf(block, outputUri(id, index)) };
   });
   const failed = result.entries.some(({ block }) => block.status !== "ok");
-  const text = [...parts.map((part) => part.text), summaryOf(result)].join("\n\n");
+  const text = cutText([{ text: parts.map((part) => part.text).join("\n\n"), dropped: 0 }], {
+    maxChars: replyChars,
+  }).text;
+  const pictures = parts.flatMap((part) => part.pictures);
+  const shown = withinChars(pictures, MAX_RERUN_IMAGE_CHARS);
+  const left = pictures.length - shown.length;
+  const more = left > 0 ? [`${left} pictures are left out: run their blocks alone, or use export_history`] : [];
   return {
-    content: [{ type: "text", text }, ...parts.flatMap(({ pictures }) => pictures)],
+    content: [{ type: "text", text: [text, summaryOf(result), ...more].join("\n\n") }, ...shown],
     ...structured(settings, () => ({
       status: failed ? "error" : "ok",
       session_id: id,
       blocks: result.entries.map(({ block, index, same }, at) => ({
         index,
-        ...blockFacts(block, { ...settings, replyChars: 4000 }),
+        ...blockFacts(block, { ...settings, replyChars: Math.min(4000, Math.max(200, share)) }),
         pictures: parts[at]?.pictures.length ?? 0,
         same_output: same,
       })),
@@ -138,6 +149,16 @@ export function rerunReply(id: string, result: RerunResult, settings: ReplySetti
     })),
     ...(failed ? { isError: true } : {}),
   };
+}
+
+/** The first pictures, up to so many characters together. */
+function withinChars(pictures: readonly ContentBlock[], maxChars: number): readonly ContentBlock[] {
+  let chars = 0;
+  const full = pictures.findIndex((picture) => {
+    chars += JSON.stringify(picture).length;
+    return chars > maxChars;
+  });
+  return full < 0 ? pictures : pictures.slice(0, full);
 }
 
 function summaryOf({ entries, notRun, kernelAlive }: RerunResult): string {

@@ -38,10 +38,11 @@ export async function rerunBlocks(
   const [from, to] = sliceIndices(length, options.start, options.end);
   if (from === to) throw emptySlice(length);
   const sequences = sequencesOf(record, from, to);
-  const blocks = await context.store.readBlocks(live.owner, live.id, sequences);
+  // Read already, so that a store that is down is told before the variables go.
+  const [first] = await context.store.readBlocks(live.owner, live.id, sequences.slice(0, 1));
   await kernels.drop(live, record);
   try {
-    return await runAll(context, kernels, live, record, blocks, from, options);
+    return await runAll(context, kernels, live, record, { sequences, from, first }, options);
   } catch (error) {
     // Its reply would have told that the variables of before are gone.
     live.lost ??= "rerun_code failed";
@@ -49,43 +50,43 @@ export async function rerunBlocks(
   }
 }
 
-/** `blocks` are those from position `from` on. */
+/** The blocks to run: the first of them stands at position `from`. */
+type Chosen = {
+  readonly sequences: readonly number[];
+  readonly from: number;
+  readonly first: Block | undefined;
+};
+
+/** Reads each block when its turn comes, since all of a long history together may not fit in memory. */
 async function runAll(
   context: ServiceContext,
   kernels: Kernels,
   live: LiveSession,
   record: SessionRecord,
-  blocks: readonly (Block | undefined)[],
-  from: number,
+  { sequences, from, first }: Chosen,
   options: RerunOptions,
 ): Promise<RerunResult> {
   const blank = { ...record, kernelRef: null, lost: null };
   let acquired = await renew(context, kernels, live, blank);
   const entries: RerunEntry[] = [];
   let alive = true;
-  for (const [offset, before] of blocks.entries()) {
+  for (const [offset, sequence] of sequences.entries()) {
+    const before = offset === 0 ? first : (await context.store.readBlocks(live.owner, live.id, [sequence]))[0];
     if (!before) continue;
     if (options.signal.aborted || live.deleted) break;
     if (!alive) acquired = await renew(context, kernels, live, blank);
     const index = from + offset;
-    const { block, reason } = await replayBlock(
-      context,
-      live,
-      acquired.kernel,
-      acquired.epoch,
-      before,
-      index + 1,
-      options,
-    );
+    const { kernel, epoch } = acquired;
+    const { block, reason } = await replayBlock(context, live, kernel, epoch, before, index + 1, options);
     alive = block.state === "kept";
-    if (!alive) forgetKernel(live, acquired.kernel);
+    if (!alive) forgetKernel(live, kernel);
     if (!live.deleted) await context.store.writeBlock(live.owner, live.id, block);
     entries.push({ block, index, same: sameOutput(before, block) });
     // Who reset or deleted the session wants nothing more of it to run.
     if (reason === "reset" || reason === "deleted") break;
     if (options.stopOnError && block.status !== "ok") break;
   }
-  return { entries, notRun: blocks.length - entries.length, kernelAlive: alive };
+  return { entries, notRun: sequences.length - entries.length, kernelAlive: alive };
 }
 
 async function renew(context: ServiceContext, kernels: Kernels, live: LiveSession, record: SessionRecord) {
