@@ -33,7 +33,8 @@ describe("three processes over one Redis", { skip: noRedis }, () => {
     assert.ok(one && two && three);
     return [one, two, three];
   }
-  const LEGS = [MODERN, LEGACY, MODERN];
+  // A client of 2025 whose stream is cut waits for its own time limit, so that it is not the one whose server is killed.
+  const LEGS = [MODERN, MODERN, LEGACY];
 
   test("share one interpreter per session, through resets and reruns by any of them", async (context) => {
     const [one, two, three] = await clientsOf(context);
@@ -93,8 +94,8 @@ describe("three processes over one Redis", { skip: noRedis }, () => {
     await Promise.all(work);
 
     for (const id of ids) {
-      const { structured } = await sessionOf(three, id).call("get_history");
-      const blocks = structured.blocks as { index: number; code: string; status: string }[];
+      const { text = "" } = await three.read(`repl://sessions/${id}/history.json`);
+      const { blocks } = JSON.parse(text) as { blocks: { index: number; code: string; status: string }[] };
       const mine = acknowledged.filter((call) => call.id === id);
       for (const { mark, index } of mine) {
         const found = blocks.filter(({ code }) => code === `log.append("${mark}")`);
