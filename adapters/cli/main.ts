@@ -53,7 +53,9 @@ async function main(args: string[], http: HttpRuntime, defaults: Record<string, 
     process.stdout.write(help ? HELP : `${VERSION}\n`);
     return 0;
   }
-  const config = parseConfig({ ...defaults, ...process.env, ...settings });
+  // An empty value counts as absent, so that it leaves the default alone.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ""));
+  const config = parseConfig({ ...defaults, ...env, ...settings });
   await (config.MCP_TRANSPORT === "stdio" ? serveOverStdio(config) : serveHttp(config, http));
   return undefined;
 }
