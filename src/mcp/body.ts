@@ -22,12 +22,13 @@ export async function readJsonRpc(request: Request, limit: number): Promise<Body
     return refuse(415, -32600, `The content type must be application/json, not ${JSON.stringify(type ?? "")}`);
   }
   if (Number(request.headers.get("content-length") ?? 0) > limit) return { refusal: bodyTooLarge(limit) };
-  const text = await readText(request, limit);
-  if (text === undefined) return { refusal: bodyTooLarge(limit) };
   let message: unknown;
   try {
+    const text = await readText(request, limit);
+    if (text === undefined) return { refusal: bodyTooLarge(limit) };
     message = JSON.parse(text);
   } catch {
+    // Not JSON, or cut off by a client that nobody can tell.
     return refuse(400, -32700, "The request body is not valid JSON");
   }
   return isJsonRpc(message)

@@ -91,12 +91,13 @@ export function createLegacySessions(factory: McpServerFactory, options: LegacyO
     };
     for (const entry of sessions) {
       if (options.now() - entry[1].usedAt <= IDLE_MS) break;
-      end(entry);
+      if (entry[1].open.size === 0) end(entry);
     }
-    const [oldest] = sessions;
     const own = [...sessions].filter(([, session]) => session.owner === owner);
-    if (own[0] && own.length >= MAX_PER_OWNER) end(own[0]);
-    else if (oldest && sessions.size >= MAX_SESSIONS) end(oldest);
+    const tooMany = own.length >= MAX_PER_OWNER ? own : sessions.size >= MAX_SESSIONS ? [...sessions] : [];
+    const [oldest] = tooMany;
+    // Its end would cancel what it runs; one that waits for nothing goes first.
+    if (oldest) end(tooMany.find(([, session]) => session.open.size === 0) ?? oldest);
   }
 
   /** Makes a session again that an earlier process had, by the message that opened it. */

@@ -49,7 +49,9 @@ export function createSseEndpoint(factory: McpServerFactory, options: { readonly
       if (!transport || transport.owner !== identityOf(authInfo).caller.owner) {
         return refusal(404, "Session not found; open a new stream with GET /sse");
       }
-      transport.onmessage?.(parseJSONRPCMessage(message), { request, ...(authInfo ? { authInfo } : {}) });
+      const parsed = parsedMessage(message);
+      if (!parsed) return refusal(400, "The request body is not one JSON-RPC message", -32600);
+      transport.onmessage?.(parsed, { request, ...(authInfo ? { authInfo } : {}) });
       return new Response("Accepted", { status: 202 });
     },
     async close() {
@@ -109,6 +111,15 @@ function createEventStream(keepAliveMs: number, onLost: () => void): EventStream
   };
 }
 
-function refusal(status: number, message: string): Response {
-  return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32001, message } }, { status });
+/** Undefined for what is no message of JSON-RPC; this transport knows no batches. */
+function parsedMessage(message: unknown): JSONRPCMessage | undefined {
+  try {
+    return parseJSONRPCMessage(message);
+  } catch {
+    return undefined;
+  }
+}
+
+function refusal(status: number, message: string, code = -32001): Response {
+  return Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status });
 }

@@ -240,6 +240,27 @@ const streamChecks: readonly RawCheck[] = [
     },
   },
   {
+    id: "what is no message is refused on an HTTP+SSE session, which goes on",
+    async run(url) {
+      const stream = open(url, { method: "GET", path: "/sse" });
+      try {
+        const [incoming] = await once(stream, "response");
+        incoming.setEncoding("utf8");
+        const path = String((await once(incoming, "data"))[0]).match(/data: (.*)/)?.[1];
+        assert.ok(path);
+        const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+        for (const body of [{ jsonrpc: "2.0", id: 1 }, { ...ping, id: {} }, { ...ping, params: 5 }, [ping]]) {
+          assertRejected(await send(url, { path, body }), 400, -32600);
+        }
+        const answer = once(incoming, "data");
+        assert.equal((await send(url, { path, body: ping })).status, 202);
+        assert.match(String((await answer)[0]), /"result":\{\}/);
+      } finally {
+        stream.destroy();
+      }
+    },
+  },
+  {
     id: "a message to an HTTP+SSE session that is not there is not found",
     async run(url) {
       const path = "/messages?sessionId=00000000-0000-0000-0000-000000000000";

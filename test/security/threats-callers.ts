@@ -224,7 +224,7 @@ export const OWNERS: readonly Threat[] = [
     attempt: "opens MCP sessions until others lose theirs",
     guard: "an owner's own oldest ends first",
     file: "src/mcp/legacy.ts",
-    remove: ["if (own[0] && own.length >= MAX_PER_OWNER) end(own[0]);\n    else if", "if"],
+    remove: ["own.length >= MAX_PER_OWNER ? own : ", ""],
     test: `${T}/requests.test.ts`,
     name: "end the owner's oldest, never another's",
   },
