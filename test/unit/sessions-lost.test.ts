@@ -105,6 +105,7 @@ for (const [who, again] of [
     await there.remove(me, "s");
     await tick();
     await again().create(me, { id: "s" });
+    if (again() === here) assert.equal(backend.started.length, 2, "the new session has a kernel of its own at once");
     const { block, index } = await run(here, "get a");
     assert.deepEqual([block.status, index], ["error", 0]);
     assert.equal((await here.history(me, "s", {})).total, 1);
@@ -126,6 +127,8 @@ test("a call that comes while its session is being deleted starts no kernel", as
   const removing = here.remove(me, "s");
   await tick();
   assert.equal(await refused(run(here, "get a")), "SESSION_NOT_FOUND");
+  assert.equal(await refused(here.reset(me, "s", false)), "SESSION_NOT_FOUND");
+  assert.equal(await refused(here.files(me, "s")), "SESSION_NOT_FOUND");
   removed.resolve();
   await removing;
   assert.equal(backend.open.size, 0);
