@@ -105,6 +105,7 @@ for (const [who, again] of [
     await there.remove(me, "s");
     await tick();
     await again().create(me, { id: "s" });
+    await tick();
     if (again() === here) assert.equal(backend.started.length, 2, "the new session has a kernel of its own at once");
     const { block, index } = await run(here, "get a");
     assert.deepEqual([block.status, index], ["error", 0]);
