@@ -1,8 +1,8 @@
 import worker, { OwnerObject } from "../../adapters/cloudflare.ts";
 
 /**
- * The Worker as it is deployed, with two things more: an object that is told to is evicted, in the middle of its work,
- * and the cron can be asked for.
+ * The Worker as it is deployed, with three things more: an object can be evicted in the middle of its work, its storage
+ * can be made to fail, and the cron can be asked for.
  */
 
 type WorkerEnv = Parameters<typeof worker.fetch>[1];
@@ -20,18 +20,43 @@ export default {
   },
 };
 
-class EvictableObject extends OwnerObject {
-  readonly #owner: State;
+type Storage = State["storage"];
+
+/** How many calls of the storage fail from now on, before they reach it. */
+type Faults = { left: number };
+
+function faulty(storage: Storage, faults: Faults): Storage {
+  const maybe = <T>(call: () => Promise<T>): Promise<T> => {
+    if (faults.left === 0) return call();
+    faults.left -= 1;
+    return Promise.reject(new Error("The storage fails because a test wants it"));
+  };
+  return {
+    get: (key) => maybe(() => storage.get(key)),
+    put: (key, value) => maybe(() => storage.put(key, value)),
+    delete: (key) => maybe(() => storage.delete(key)),
+    list: (options) => maybe(() => storage.list(options)),
+  };
+}
+
+class TestedObject extends OwnerObject {
+  readonly #state: State;
+  readonly #faults: Faults;
 
   constructor(state: State, env: WorkerEnv) {
-    super(state, env);
-    this.#owner = state;
+    const faults = { left: 0 };
+    super({ storage: faulty(state.storage, faults), waitUntil: (work) => state.waitUntil(work) }, env);
+    this.#state = state;
+    this.#faults = faults;
   }
 
   override async fetch(request: Request): Promise<Response> {
-    if (request.headers.has("x-test-evict")) this.#owner.abort("evicted by a test");
-    return super.fetch(request);
+    if (request.headers.has("x-test-evict")) this.#state.abort("evicted by a test");
+    const faults = request.headers.get("x-test-store-faults");
+    if (faults === null) return super.fetch(request);
+    this.#faults.left = Number(faults);
+    return new Response("The next calls of the storage will fail");
   }
 }
 
-export { EvictableObject as OwnerObject };
+export { TestedObject as OwnerObject };
