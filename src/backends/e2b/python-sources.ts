@@ -2284,10 +2284,11 @@ class Kernel:
 
     def publish(self, text):
         ""
+        pauses = self.armed and _thread.get_ident() == self.main_thread
+        self.pausing = pauses
         with pristine.whole_builtins():
             self.publisher({MIME: text})
-        if self.armed and _thread.get_ident() == self.main_thread:
-            self.pausing = True
+        if pauses:
             time.sleep(YIELD_SECONDS)
             self.pausing = False
 

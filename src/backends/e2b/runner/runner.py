@@ -56,10 +56,11 @@ class Kernel:
 
     def publish(self, text):
         """Sends a message; the pause lets the thread that does so run before code that keeps the others out."""
+        pauses = self.armed and _thread.get_ident() == self.main_thread
+        self.pausing = pauses
         with pristine.whole_builtins():
             self.publisher({MIME: text})
-        if self.armed and _thread.get_ident() == self.main_thread:
-            self.pausing = True
+        if pauses:
             time.sleep(YIELD_SECONDS)
             self.pausing = False
 
