@@ -57,7 +57,7 @@ export function interrupted({ backend }: ServiceContext, block: Block): Block {
     ...block,
     status: "interrupted",
     state: remote ? "kept" : "lost",
-    note: `The server stopped while this block ran: ${what}`,
+    note: `${block.note ? `${block.note}\n` : ""}The server stopped while this block ran: ${what}`,
   };
 }
 

@@ -51,10 +51,12 @@ async function runInTurn(
   if (reply.status === "died" && reply.started === false && reason === undefined && !live.deleted) {
     attempt = await tryAfresh(call, attempt, hadState ? `the interpreter ${ending(reply.detail)}` : acquired.lost);
   }
-  const { block, outcome, begun, restored } = attempt;
-  const note = restored ?? lostNote(attempt.acquired.lost) ?? cutOffNote(record, cutOff);
+  const { block, outcome } = attempt;
+  const note = attempt.note ?? cutOffNote(record, cutOff);
   const completed = withNote(completeBlock(block, outcome), note);
   if (completed.state === "lost") forgetKernel(live, attempt.acquired.kernel);
+  // A store that failed at the begin may be back: then the block is kept after all, and its kernel found again.
+  const begun = attempt.begun || (await begin(context, live, block, attempt.acquired));
   const saved = begun && (await save(context, live, completed));
   const index = await indexOf(context, live, completed, countBlocks(record));
   return { block: completed, index, unsaved: !saved };
@@ -77,7 +79,8 @@ type Attempt = {
   readonly outcome: CellOutcome;
   /** Was it stored before its end? */
   readonly begun: boolean;
-  readonly restored: string | undefined;
+  /** What to tell of the variables of earlier blocks. */
+  readonly note: string | undefined;
 };
 
 /** Runs the new block in this kernel; when it is refused, nothing of it stays. */
@@ -90,12 +93,14 @@ async function tryIn(call: RunCall, acquired: Acquired): Promise<Attempt> {
   live.current = block.sequence;
   try {
     const restored = acquired.lost ? await restoreByReplay(context, live, acquired, record, options) : undefined;
-    const begun = begin(context, live, block, acquired);
+    const note = restored ?? lostNote(acquired.lost);
+    // Stored with the block: should the server end before the reply, the next run tells it.
+    const begun = begin(context, live, withNote(block, note), acquired);
     // A remote run takes so much longer than a write that the two overlap; a local one is written first.
     if (!context.backend.supports.attach) await begun;
     const running = executeCell(context, live, acquired.kernel, block, cell, options);
     const [outcome] = await Promise.all([running, begun.catch(() => false)]);
-    return { acquired, block, outcome, begun: await begun, restored };
+    return { acquired, block, outcome, begun: await begun, note };
   } catch (error) {
     live.lost ??= acquired.lost;
     await rollBack(context, live, block);
@@ -239,10 +244,10 @@ function lostNote(lost: string | undefined): string | undefined {
 }
 
 /** A remote kernel outlives the server, so that its next run is the first to say that the one before was cut off. */
-function cutOffNote({ live }: SessionRecord, cutOff: Block | undefined): string | undefined {
-  return (
-    cutOff && `The server stopped while [${countBelow(live, cutOff.sequence) + 1}] ran: how far it ran is not known`
-  );
+function cutOffNote({ live, pending }: SessionRecord, cutOff: Block | undefined): string | undefined {
+  if (!cutOff) return undefined;
+  const stopped = `The server stopped while [${countBelow(live, cutOff.sequence) + 1}] ran: how far it ran is not known`;
+  return pending?.note ? `${pending.note}\n${stopped}` : stopped;
 }
 
 function withNote(block: Block, note: string | undefined): Block {
