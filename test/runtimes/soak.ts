@@ -54,8 +54,17 @@ type Soak = {
   readonly standIn: StandIn;
   readonly random: () => number;
   readonly report: SoakReport;
-  /** Per session: marks whose runs were acknowledged, with the position they had; and marks that surely are in memory. */
-  readonly sessions: Map<string, { readonly marks: Map<string, number>; memory: Set<string>; busy: boolean }>;
+  readonly sessions: Map<string, Session>;
+};
+
+type Session = {
+  /** Marks whose runs were acknowledged, with the position they had. */
+  readonly marks: Map<string, number>;
+  /** Marks that surely are in memory. */
+  memory: Set<string>;
+  /** Did a call fail since the last reply? Then what its reply would have said is in the history. */
+  doubt: boolean;
+  busy: boolean;
 };
 
 /** Runs it all and checks what was promised. */
@@ -70,7 +79,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     if (!first) throw new Error("There is no client");
     for (let n = 0; n < options.sessions; n += 1) {
       await newSession(first, `soak-${n}`);
-      run.sessions.set(`soak-${n}`, { marks: new Map(), memory: new Set(), busy: false });
+      run.sessions.set(`soak-${n}`, { marks: new Map(), memory: new Set(), doubt: false, busy: false });
     }
     let left = options.runs;
     const work = async (client: ReplClient): Promise<void> => {
@@ -113,35 +122,46 @@ async function runOne({ sessions, random, report }: Soak, client: ReplClient, ma
   const code = `marks = globals().setdefault("marks", []); marks.append("${mark}"); print(*marks)`;
   try {
     const reply = await client.call("run_code", { session_id: id, code, timeout: 30 });
-    note(report, session, id, mark, reply);
+    const gone = note(report, session, mark, reply);
+    if (gone.length > 0 && !(session.doubt && (await historyTells(client, id)))) {
+      report.broken.push(`${id}: ${mark} does not say that ${gone} are gone: ${reply.text}`);
+    }
+    session.doubt = reply.isError;
   } catch {
     // The object was evicted, which the client was told; the run may have been made or not.
     report.failed += 1;
+    session.doubt = true;
   } finally {
     session.busy = false;
   }
 }
 
-type Session = Soak["sessions"] extends Map<string, infer S> ? S : never;
+const LOST = /Variables of earlier blocks are lost|variables are lost/;
 
-function note(report: SoakReport, session: Session, id: string, mark: string, reply: ToolReply): void {
-  const { structured, text } = reply;
-  const told = /lost|fresh interpreter/.test(text);
+/** @returns Marks that are gone from memory without a word about it. */
+function note(report: SoakReport, session: Session, mark: string, { structured, text }: ToolReply): string[] {
+  const told = LOST.test(text);
   if (structured.code !== undefined || structured.status !== "ok") {
     report.failed += 1;
     if (told) session.memory = new Set();
-    return;
+    return [];
   }
   const memory = new Set(String(structured.stdout).trim().split(" "));
   const gone = [...session.memory].filter((known) => !memory.has(known));
   if (told) report.lost += 1;
-  else if (gone.length > 0) report.broken.push(`${id}: ${mark} does not say that ${gone} are gone: ${text}`);
   session.memory = memory;
   if (structured.saved === false) report.unsaved += 1;
   else {
     report.acknowledged += 1;
     session.marks.set(mark, Number(structured.index));
   }
+  return told ? [] : gone;
+}
+
+/** Does one of the last blocks say it, whose own reply did not arrive? */
+async function historyTells(client: ReplClient, id: string): Promise<boolean> {
+  const { text } = await client.call("get_history", { session_id: id, start: -4 });
+  return LOST.test(text);
 }
 
 async function disturb({ worker, standIn, random, report }: Soak): Promise<void> {
