@@ -52,12 +52,22 @@ export async function receive(
   if (request.method === "POST" && !(await gate.trusts(request, visitor, posted.get("csrf")))) {
     return refuse(request, 403, "The form did not come from a present page of this server; load the page again");
   }
-  try {
-    const viewer = await viewerOf(request, visitor, gate);
-    return await serve({ request, url: new URL(request.url), viewer, form: posted });
-  } catch (error) {
-    return failed(request, toAppError(error), options.log);
-  }
+  const url = new URL(request.url);
+  const viewer = await viewerOf(request, visitor, gate);
+  const startedAt = performance.now();
+  const answer = await serve({ request, url, viewer, form: posted }).catch((error: unknown) =>
+    failed(request, toAppError(error), options.log),
+  );
+  if (request.method === "POST") audit(options.log, viewer.caller, url.pathname, answer.status, startedAt);
+  return answer;
+}
+
+const MAX_PATH = 200;
+
+/** The line that each action of a page leaves: who, what to which session, how it was answered; never what was typed. */
+function audit(log: VisitOptions["log"], caller: Caller, path: string, status: number, startedAt: number): void {
+  const ms = Math.round((performance.now() - startedAt) * 100) / 100;
+  log("action", { owner: caller.owner, by: caller.name, path: path.slice(0, MAX_PATH), status, ms });
 }
 
 async function viewerOf(request: Request, visitor: Visitor, gate: Gate): Promise<Viewer> {

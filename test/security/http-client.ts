@@ -23,8 +23,8 @@ export type HttpClient = {
   get(path: string): Promise<Response>;
   /** Sends anything to another path of the server. */
   send(path: string, init: RequestInit): Promise<Response>;
-  /** Asks for a page of the server, or posts an empty form to it. */
-  page(method: "GET" | "POST", path: string): Promise<Response>;
+  /** Asks for a page of the server, or posts a form to it. */
+  page(method: "GET" | "POST", path: string, form?: Readonly<Record<string, string>>): Promise<Response>;
 };
 
 export type RpcAnswer = {
@@ -64,8 +64,8 @@ export function httpClient(
     post,
     get: (path) => send(new Request(new URL(path, url), { headers })),
     send: (path, init) => send(new Request(new URL(path, url), { ...init, headers: { ...headers, ...init.headers } })),
-    page(method, path) {
-      const form = method === "POST" ? { body: new URLSearchParams() } : {};
+    page(method, path, fields = {}) {
+      const form = method === "POST" ? { body: new URLSearchParams(fields) } : {};
       return send(new Request(new URL(path, url), { method, headers: { accept: "text/html", ...headers }, ...form }));
     },
     tool,

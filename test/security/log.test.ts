@@ -65,6 +65,22 @@ describe("the log", () => {
     await subject.close();
   });
 
+  test("has one line for each form of the notebook page, without what was typed", async () => {
+    const subject = await makeApp({ tokens: ["alice"] });
+    const alice = subject.client("alice");
+    await alice.page("POST", "/sessions", { session_id: "a" });
+    await alice.page("POST", "/s/a/run", { code: "'sesame-code'" });
+    await alice.page("POST", "/s/none/delete");
+    const actions = subject.events("action").map(({ by, path, status }) => [by, path, status]);
+    assert.deepEqual(actions, [
+      ["alice", "/sessions", 303],
+      ["alice", "/s/a/run", 303],
+      ["alice", "/s/none/delete", 404],
+    ]);
+    assert.doesNotMatch(subject.log.join(""), /sesame/);
+    await subject.close();
+  });
+
   test("has a line for each request that was refused, with the owner once it is known", async () => {
     const subject = await makeApp({ tokens: ["alice", "bob:read"] });
     await traffic(subject);
