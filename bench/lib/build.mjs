@@ -1,0 +1,30 @@
+import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Ignored by git, and packages are found from there. */
+const FOLDER = `${root}/node_modules/.cache/edge-python-repl-bench/dist`;
+
+/** Builds the server as `npm run build` does, and the floor beside it. @returns The folder. */
+export async function buildServers(folder = FOLDER) {
+  rmSync(folder, { recursive: true, force: true });
+  await build({
+    absWorkingDir: root,
+    entryPoints: { cli: "adapters/cli.ts", floor: "bench/floors/sdk.ts" },
+    outdir: folder,
+    bundle: true,
+    splitting: true,
+    packages: "external",
+    platform: "node",
+    format: "esm",
+    target: "node20.18",
+    logLevel: "warning",
+  });
+  mkdirSync(`${folder}/worker`, { recursive: true });
+  for (const name of readdirSync(`${root}/src/worker`)) {
+    if (name.endsWith(".py")) cpSync(`${root}/src/worker/${name}`, `${folder}/worker/${name}`);
+  }
+  return folder;
+}
