@@ -8,7 +8,7 @@ import { SWEEP_HEADER, VISITOR_HEADER } from "./cloudflare/owner-object.ts";
 import { relayMessage } from "./cloudflare/relay.ts";
 import { type Env, type Gate, gateOf, refuseOpenDoor, type Stub } from "./cloudflare/setup.ts";
 import { e2bOptions } from "./options.ts";
-import { sweep } from "./sweep.ts";
+import { sweep, sweepsByItself } from "./sweep.ts";
 
 export { OwnerObject } from "./cloudflare/owner-object.ts";
 
@@ -63,6 +63,7 @@ export default {
   /** Cron: ends sandboxes that no session owns. */
   async scheduled(_event: unknown, env: Env, context: Context): Promise<void> {
     const { config, log } = gateOf(env);
+    if (!sweepsByItself(config)) return log("sweep", { skipped: "REPL_DEPLOYMENT names no deployment" });
     const owns = async (meta: SandboxMeta): Promise<boolean> => {
       const headers = { [SWEEP_HEADER]: encodeURIComponent(JSON.stringify(meta)) };
       const response = await objectOf(env, meta.owner).fetch(new Request("https://owner/", { headers }));

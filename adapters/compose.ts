@@ -11,6 +11,7 @@ import { dataFolder, openStorage } from "./drivers/open.ts";
 import type { Log } from "./log.ts";
 import { e2bOptions, limitsOf } from "./options.ts";
 import type { OpenedSandbox } from "./sandbox/open.ts";
+import { sweepEvery, sweepsByItself } from "./sweep.ts";
 
 /** The server cannot start as it is set up. The message is one sentence that says what to change. */
 export class StartError extends Error {
@@ -61,12 +62,14 @@ export async function compose(config: Config, log: Log): Promise<Composition> {
   const exists = async (owner: string, id: string): Promise<boolean> =>
     (await store.readSession(owner, id)) !== undefined;
   sandbox?.sandbox.sweep(exists).catch((error: unknown) => log("sandbox", { line: String(error) }));
+  const stopSweeping = sweepsByItself(config) ? sweepEvery(e2bOptions(config, log), store, log) : () => undefined;
   return {
     service,
     mcpSessions: exclusive ? undefined : createMcpSessions(opened),
     python,
     history: opened.description,
     async close(graceMs) {
+      stopSweeping();
       await service.close(graceMs);
       await opened.close();
       await sandbox?.close();

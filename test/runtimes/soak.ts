@@ -70,7 +70,9 @@ type Session = {
 /** Runs it all and checks what was promised. */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const standIn = await startStandIn({ maxConcurrent: options.sessions + 50 });
-  const worker = await startWorkerd({ env: { ...e2bSettings(standIn), REPL_LOG: "off", REPL_MAX_SESSIONS: "1000" } });
+  const worker = await startWorkerd({
+    env: { ...e2bSettings(standIn), REPL_LOG: "off", REPL_MAX_SESSIONS: "1000", REPL_DEPLOYMENT: "soak" },
+  });
   const report: SoakReport = { ...EMPTY, runs: options.runs, broken: [] };
   const run: Soak = { worker, standIn, random: randomOf(options.seed), report, sessions: new Map() };
   try {

@@ -244,7 +244,7 @@ describe("a cancel", () => {
 });
 
 test("the cron ends sandboxes that no session owns, and no others", async (context) => {
-  const worker = await startWorkerd({ env: e2bSettings(standIn) });
+  const worker = await startWorkerd({ env: { ...e2bSettings(standIn), REPL_DEPLOYMENT: "swept" } });
   context.after(() => worker.stop());
   const client = await connect(context, { url: worker.url });
   const sessions = await Promise.all(["owned", "left"].map((id) => newSession(client, id)));
