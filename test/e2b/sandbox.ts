@@ -81,8 +81,13 @@ export class Sandbox {
   }
 
   environment(): Record<string, string> {
-    const env: Record<string, string> = { HOME: this.home, E2B_SANDBOX_ID: this.id, LANG: "C.UTF-8" };
-    for (const name of ["PATH", "PIP_INDEX_URL", "PIP_CONFIG_FILE", "PIP_TRUSTED_HOST", "STAND_IN_KEEP", "TMPDIR"]) {
+    const env: Record<string, string> = {
+      HOME: this.home,
+      TMPDIR: this.home,
+      E2B_SANDBOX_ID: this.id,
+      LANG: "C.UTF-8",
+    };
+    for (const name of ["PATH", "PIP_INDEX_URL", "PIP_CONFIG_FILE", "PIP_TRUSTED_HOST", "STAND_IN_KEEP"]) {
       const value = process.env[name];
       if (value !== undefined) env[name] = value;
     }

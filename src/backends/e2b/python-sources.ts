@@ -2513,7 +2513,8 @@ def kernel_id():
 
 def watch(source):
     ""
-    note = "/tmp/.edge-repl-%d-%s" % (os.getpid(), os.urandom(6).hex())
+    folder_of_notes = os.environ.get("TMPDIR") or "/tmp"
+    note = "%s/.edge-repl-%d-%s" % (folder_of_notes, os.getpid(), os.urandom(6).hex())
     subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", source, str(os.getpid()), note], start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

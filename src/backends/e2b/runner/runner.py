@@ -285,7 +285,8 @@ def kernel_id():
 
 def watch(source):
     """Starts the watcher and returns the file in which it will say how this process ended."""
-    note = "/tmp/.edge-repl-%d-%s" % (os.getpid(), os.urandom(6).hex())
+    folder_of_notes = os.environ.get("TMPDIR") or "/tmp"
+    note = "%s/.edge-repl-%d-%s" % (folder_of_notes, os.getpid(), os.urandom(6).hex())
     subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", source, str(os.getpid()), note], start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
