@@ -7,12 +7,17 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Ignored by git, and packages are found from there. */
 const FOLDER = `${root}/node_modules/.cache/edge-python-repl-bench/dist`;
 
-/** Builds the server as `npm run build` does, and the floor beside it. @returns The folder. */
+/** Builds the server as `npm run build` does, and beside it what it is measured with. @returns The folder. */
 export async function buildServers(folder = FOLDER) {
   rmSync(folder, { recursive: true, force: true });
   await build({
     absWorkingDir: root,
-    entryPoints: { cli: "adapters/cli.ts", floor: "bench/floors/sdk.ts" },
+    entryPoints: {
+      cli: "adapters/cli.ts",
+      floor: "bench/floors/sdk.ts",
+      history: "bench/programs/history.ts",
+      owners: "bench/programs/owners.ts",
+    },
     outdir: folder,
     bundle: true,
     splitting: true,
