@@ -49,6 +49,7 @@ export const RULES: readonly Rule[] = [
   serve("deno run "),
   serve("bun run adapters/bun.ts$"),
   once(/^npm run demo$/),
+  once(/^printf .* > \.dev\.vars$/),
   once(/^(?:curl -s|npm pack|mkdir|tar|cp) /, { as: machine }),
 ];
 
