@@ -30,6 +30,8 @@ export type Workerd = {
 export type WorkerOptions = {
   /** Relative to the root; the Worker as deployed by default. */
   readonly entry?: string;
+  /** The text of a module, in place of an entry. */
+  readonly module?: string;
   /** Text bindings. */
   readonly env: Readonly<Record<string, string>>;
   readonly compatibilityDate?: string;
@@ -74,7 +76,8 @@ export function bundleWorker(entry: string): Promise<string> {
 export async function startWorkerd(options: WorkerOptions): Promise<Workerd> {
   const folder = mkdtempSync(join(tmpdir(), "workerd-"));
   mkdirSync(join(folder, "disk"));
-  writeFileSync(join(folder, "worker.mjs"), await bundleWorker(options.entry ?? "test/runtimes/worker-entry.ts"));
+  const text = options.module ?? (await bundleWorker(options.entry ?? "test/runtimes/worker-entry.ts"));
+  writeFileSync(join(folder, "worker.mjs"), text);
   writeFileSync(join(folder, "workerd.capnp"), configOf(options));
   let process = await startProcess(folder);
   return {
