@@ -48,7 +48,10 @@ function serve(changes: Partial<ServiceContext>): SessionService {
     recovery: "fresh",
     allowUrls: false,
     // Real clocks may stand still between two calls; on Workers they do until something is waited for.
-    now: () => Date.now() + (ticks += 1),
+    now: () => {
+      ticks += 1;
+      return Date.now() + ticks;
+    },
     log: () => undefined,
     ...changes,
   });
