@@ -17,7 +17,10 @@ export type KernelOptions = {
 export type ExecuteOptions = {
   /** When it fires the cell is interrupted and, after the backend's grace period, killed with its children. */
   readonly signal: AbortSignal;
-  /** When the caller will stop the cell; a backend with leases makes sure that the kernel lives that long. */
+  /**
+   * When the caller will stop the cell; a backend with leases makes sure that the kernel lives that long. Absent: nobody
+   * knows, and leases are renewed meanwhile.
+   */
   readonly timeoutMs?: number;
   /** Called in order, never after the returned promise has settled. Must not throw. */
   readonly onOutput: (output: Output) => void;

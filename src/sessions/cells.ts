@@ -37,7 +37,8 @@ export async function executeCell(
   cell: Cell,
   options: CellOptions,
 ): Promise<CellOutcome> {
-  const timeout = options.timeout ?? (context.limits.timeout || context.limits.maxTimeout);
+  const wanted = options.timeout ?? (context.limits.timeout || undefined);
+  const timeout = wanted ?? context.limits.maxTimeout;
   const buffer = createOutputBuffer({ maxChars: context.limits.blockChars });
   const controller = new AbortController();
   let reason: StopReason | undefined;
@@ -55,7 +56,7 @@ export async function executeCell(
   try {
     const reply = await kernel.execute(cell, {
       signal: controller.signal,
-      timeoutMs: timeout * 1000,
+      ...(wanted === undefined ? {} : { timeoutMs: wanted * 1000 }),
       onOutput: (output) => {
         buffer.push(output);
         options.onOutput?.(buffer);

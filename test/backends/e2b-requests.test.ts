@@ -72,6 +72,21 @@ describe("requests upstream", () => {
     }
   });
 
+  test("found again with little of its lease left: it is renewed first, so that the ref has the new one", async () => {
+    let shift = 0;
+    const options = { idleSeconds: 600, sealKey: "a text that only the test knows", now: () => Date.now() + shift };
+    const kernel = await backendOf(standIn, options).startKernel(kernelOptions());
+    const ref = JSON.parse(JSON.stringify(kernel.ref));
+    shift = 400_000; // of 900 s
+    standIn.clearLog();
+    const again = await backendOf(standIn, options).attachKernel(ref, kernelOptions());
+    assert.deepEqual(requests(standIn), [CONNECT]);
+    const third = await backendOf(standIn, options).attachKernel(again?.ref ?? {}, kernelOptions());
+    assert.ok(third);
+    await runCell(third, "1");
+    assert.deepEqual(requests(standIn), [CONNECT, EXECUTE]);
+  });
+
   test("a ref holds no token in the clear, and none that another key opens", async () => {
     const kernel = await backendOf(standIn, { sealKey: "one" }).startKernel(kernelOptions());
     const [sandbox] = standIn.sandboxes.values();

@@ -52,7 +52,9 @@ export function createE2bBackend(options: E2bOptions): Backend {
       if (!content) return undefined;
       const { connection, facts, lease, hasTokens } = content;
       const sandbox = new RemoteSandbox(settings, control, connection, lease);
-      if ((!hasTokens || sandbox.remainingMs === 0) && !(await sandbox.renew())) return undefined;
+      // Before the run, which stores the new lease with its ref: a renewal beside it would be forgotten.
+      const isShort = sandbox.remainingMs < settings.idleSeconds * 1000;
+      if ((!hasTokens || isShort) && !(await sandbox.renew())) return undefined;
       return createKernel(sandbox, facts, seal, undefined);
     },
     async discardKernel(ref) {

@@ -20,10 +20,14 @@ export type CellRequest = {
 /** The error by which IPython tells that the kernel has no runner: it is not the one that we set up. */
 export const NO_RUNNER = { name: "KeyError", value: "'_edge_repl'" } as const;
 
+/** Made once: it takes milliseconds. */
+let sources: string | undefined;
+
 /** Source of the cell that sets up a new kernel. */
 export function warmUpSource(settings: RunnerSettings): string {
-  const payload = { sources: PYTHON_SOURCES, settings: { ...settings, watcher: WATCHER_SOURCE } };
-  return `exec(${pythonLiteral(BOOT_SOURCE)}, {"__name__": "_edge_repl_boot", "payload": ${loaded(payload)}})`;
+  sources ??= loaded(PYTHON_SOURCES);
+  const payload = `{"sources": ${sources}, "settings": ${loaded({ ...settings, watcher: WATCHER_SOURCE })}}`;
+  return `exec(${pythonLiteral(BOOT_SOURCE)}, {"__name__": "_edge_repl_boot", "payload": ${payload}})`;
 }
 
 /** Source of the cell that runs `cell` through the runner. */
