@@ -67,7 +67,7 @@ function runFiles(paths, concurrency) {
     `--test-reporter=${new URL("./failed-files.mjs", import.meta.url)}`,
     `--test-reporter-destination=${failures}`,
   ];
-  const limits = [`--test-concurrency=${concurrency}`, "--test-timeout=300000"];
+  const limits = [`--test-concurrency=${concurrency}`, "--test-timeout=900000"];
   const status = run("node", ["--import", loader, "--test", ...limits, ...reporters, ...paths]);
   return {
     status,
@@ -78,9 +78,9 @@ function runFiles(paths, concurrency) {
 }
 
 // Tests of real processes share two cores with each other: what failed gets one more chance, alone, and says so.
-const first = runFiles(files, 4);
+const first = runFiles(files, 3);
 let { status } = first;
-if (status !== 0 && first.failed.length > 0 && first.failed.length <= 5) {
+if (status !== 0 && first.failed.length > 0 && first.failed.length <= 15) {
   console.log(`npm test: runs again, one at a time: ${first.failed.map((path) => relative(here, path)).join(", ")}`);
   status = runFiles(first.failed, 1).status;
 }
