@@ -18,7 +18,7 @@ export const VISITOR_HEADER = "x-edge-repl-visitor";
 export const SWEEP_HEADER = "x-edge-repl-sweep";
 
 /** On Workers only a write shows that a client is gone, so silent streams are written to this often. */
-const KEEP_ALIVE_MS = 500;
+const KEEP_ALIVE_MS = 300;
 
 export type ObjectState = {
   readonly storage: DurableObjectStorage;

@@ -16,7 +16,7 @@ export class OwnerObject {
   constructor(state: ObjectState) {
     this.#state = state;
     this.#app = createFixtureApp({
-      keepAliveMs: 500,
+      keepAliveMs: 300,
       streamSlowCalls: true,
       identify: async () => LOCAL_PRINCIPAL,
       mcpSessions: createMcpSessions(openDurableObject(state.storage)),

@@ -82,7 +82,12 @@ for (const runtime of RUNTIMES) {
   });
 }
 
-/** All eras at one server; then, on a store that lasts, a server that is killed and started again. */
+/** On each store that lasts, and, with sandboxes, on the last of them: a server is started twice as often then. */
+function isRestarted({ runtime, backend, store }: Place): boolean {
+  return store !== "memory" && (backend === "subprocess" || store === runtime.stores.at(-1));
+}
+
+/** All eras at one server; then a server that is killed and started again. */
 async function checkPlace(place: Place): Promise<void> {
   const { runtime, backend, store } = place;
   const env = { ...settingsOf(place), MCP_PORT: String(await freePort()) };
@@ -97,7 +102,7 @@ async function checkPlace(place: Place): Promise<void> {
         await checkCell(client, SESSION, leg === MODERN);
       });
     }
-    if (store === "memory") return;
+    if (!isRestarted(place)) return;
     await server.stop("SIGKILL");
     server = await startServer(env, command);
     // Clients go on as if nothing had happened, those of 2025 too.

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, test } from "node:test";
-import { build } from "esbuild";
+import { after, describe, test } from "node:test";
+import { type BuildOptions, build } from "esbuild";
 import { ROOT, runToEnd } from "../helpers/process.ts";
 import type { UnitReport } from "./node-test.ts";
 import { missing, runtimeOf, type ServerRuntime } from "./runtimes.ts";
@@ -11,17 +13,14 @@ import { startWorkerd } from "./workerd.ts";
 /** Unit tests that need no platform run on all of them; how many there are this Node has told already. */
 
 const files = portableUnits();
+const folder = mkdtempSync(join(tmpdir(), "units-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
 const LIMIT_MS = 58_000;
-const loader = ["--import", join(ROOT, "test/node_modules/tsx/dist/loader.mjs")];
 
-/** How a runtime runs files as tests, and how it says what came of them. */
+/** How a runtime runs a file as tests, and how it says what came of them. */
 const RUNNERS: readonly { readonly name: ServerRuntime["name"]; readonly args: string[]; readonly passed: RegExp }[] = [
-  { name: "node22", args: [...loader, "--test", "--experimental-test-isolation=none"], passed: /^# pass (\d+)$/m },
-  {
-    name: "node24",
-    args: [...loader, "--test", "--test-isolation=none", "--test-reporter=tap"],
-    passed: /^# pass (\d+)$/m,
-  },
+  { name: "node22", args: ["--test"], passed: /^# pass (\d+)$/m },
+  { name: "node24", args: ["--test", "--test-reporter=tap"], passed: /^# pass (\d+)$/m },
   {
     name: "deno",
     args: ["test", "--allow-all", "--no-check", "--no-prompt"],
@@ -37,12 +36,10 @@ describe("unit tests that need no platform", () => {
     const runtime = runtimeOf(name);
     test(name, { skip: missing(runtime), timeout: 60_000 }, async (context) => {
       const [program] = runtime.http;
-      const command = [program, ...args, ...files.map((path) => `./${path}`)] as const;
-      const { code, stdout, stderr } = await runToEnd([...command], {
-        cwd: ROOT,
-        limitMs: LIMIT_MS,
-        env: { NO_COLOR: "1" },
-      });
+      const file = join(folder, "units.test.mjs");
+      if (!existsSync(file)) writeFileSync(file, await bundleUnits({ external: ["node:test", "node:assert/strict"] }));
+      const options = { cwd: folder, limitMs: LIMIT_MS, env: { NO_COLOR: "1" } };
+      const { code, stdout, stderr } = await runToEnd([program, ...args, file], options);
       assert.equal(code, 0, stdout + stderr);
       const count = Number(passed.exec(stdout + stderr)?.[1]);
       context.diagnostic(`${count} passed`);
@@ -51,7 +48,7 @@ describe("unit tests that need no platform", () => {
   }
 
   test("workerd", { timeout: 60_000 }, async (context) => {
-    const worker = await startWorkerd({ env: {}, withoutObjects: true, module: await bundleUnits() });
+    const worker = await startWorkerd({ env: {}, withoutObjects: true, module: await bundleUnits(ON_WORKERD) });
     context.after(() => worker.stop());
     const report = (await (await fetch(worker.url)).json()) as UnitReport;
     context.diagnostic(`${report.passed} passed`);
@@ -60,24 +57,23 @@ describe("unit tests that need no platform", () => {
   });
 });
 
-/** All of them as one Worker, in which `node:test` is ours. */
-async function bundleUnits(): Promise<string> {
-  const runner = join(ROOT, "test/runtimes/node-test.ts");
-  const contents = [
-    ...files.map((path) => `import "./${path}";`),
-    `export { default } from ${JSON.stringify(runner)};`,
-  ];
+const RUNNER = join(ROOT, "test/runtimes/node-test.ts");
+const ON_WORKERD = { external: ["node:assert/strict"], alias: { "node:test": RUNNER } };
+
+/** All of them in one module; as a Worker it answers with what came of them. */
+async function bundleUnits(options: BuildOptions): Promise<string> {
+  const imports = files.map((path) => `import "./${path}";`);
+  const answer = options.alias ? [`export { default } from ${JSON.stringify(RUNNER)};`] : [];
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
-    stdin: { contents: contents.join("\n"), resolveDir: ROOT, loader: "ts" },
+    stdin: { contents: [...imports, ...answer].join("\n"), resolveDir: ROOT, loader: "ts" },
     bundle: true,
     write: false,
     format: "esm",
     target: "es2022",
     conditions: ["workerd", "worker", "browser"],
-    external: ["node:assert/strict"],
-    alias: { "node:test": runner },
     logLevel: "error",
+    ...options,
   });
-  return outputFiles[0]?.text ?? "";
+  return outputFiles?.[0]?.text ?? "";
 }
