@@ -1,8 +1,9 @@
 import worker, { OwnerObject } from "../../adapters/cloudflare.ts";
+import type { R2Bucket } from "../../adapters/drivers/cloudflare-blocks.ts";
 
 /**
- * The Worker as it is deployed, with three things more: an object can be evicted in the middle of its work, its storage
- * can be made to fail, and the cron can be asked for.
+ * The Worker as it is deployed, with more that a test can ask for: an object is evicted in the middle of its work, its
+ * storage fails, a bucket takes blocks (with the binding `TEST_BUCKET`), the cron runs.
  */
 
 type WorkerEnv = Parameters<typeof worker.fetch>[1];
@@ -11,7 +12,9 @@ type State = ConstructorParameters<typeof OwnerObject>[0] & { abort(reason: stri
 
 export default {
   async fetch(request: Request, env: WorkerEnv): Promise<Response> {
-    if (new URL(request.url).pathname !== "/__scheduled") return worker.fetch(request, env);
+    const { pathname } = new URL(request.url);
+    if (pathname === "/__bucket") return Response.json([...objects.keys()]);
+    if (pathname !== "/__scheduled") return worker.fetch(request, env);
     const work: Promise<unknown>[] = [];
     const context: Context = { waitUntil: (task) => void work.push(task) };
     await worker.scheduled({}, env, context);
@@ -39,13 +42,29 @@ function faulty(storage: Storage, faults: Faults): Storage {
   };
 }
 
+/** What stays when an object is evicted. */
+const objects = new Map<string, string>();
+
+const bucket: R2Bucket = {
+  async get(key) {
+    const value = objects.get(key);
+    return value === undefined ? null : { text: async () => value };
+  },
+  put: async (key, value) => void objects.set(key, value),
+  delete: async (key) => void objects.delete(key),
+};
+
+function withBucket(env: WorkerEnv): WorkerEnv {
+  return env.TEST_BUCKET === undefined ? env : { ...env, BLOCKS_R2: bucket };
+}
+
 class TestedObject extends OwnerObject {
   readonly #state: State;
   readonly #faults: Faults;
 
   constructor(state: State, env: WorkerEnv) {
     const faults = { left: 0 };
-    super({ storage: faulty(state.storage, faults), waitUntil: (work) => state.waitUntil(work) }, env);
+    super({ storage: faulty(state.storage, faults), waitUntil: (work) => state.waitUntil(work) }, withBucket(env));
     this.#state = state;
     this.#faults = faults;
   }

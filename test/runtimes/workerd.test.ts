@@ -243,6 +243,23 @@ describe("a cancel", () => {
   });
 });
 
+test("blocks move to a bucket, and are read from there when the object is gone", async (context) => {
+  const worker = await startWorkerd({ env: { ...e2bSettings(standIn), TEST_BUCKET: "1" } });
+  context.after(() => worker.stop());
+  const session = await newSession(await connect(context, { url: worker.url }), "moved");
+  for (const value of [1, 2, 3]) await session.run(`${value} * 10`);
+  const keys = async (): Promise<string[]> =>
+    (await fetch(new URL("/__bucket", worker.url))).json() as Promise<string[]>;
+  await until(async () => (await keys()).length === 3, "three blocks to be in the bucket");
+  await (await fetch(worker.url, { method: "POST", headers: { "x-test-evict": "1" } })).text();
+  assert.match(
+    (await session.call("get_history")).text,
+    /^\[1\] 1 \* 10\n10\n\n\[2\] 2 \* 10\n20\n\n\[3\] 3 \* 10\n30/,
+  );
+  await session.call("delete_session");
+  assert.deepEqual(await keys(), []);
+});
+
 test("the cron ends sandboxes that no session owns, and no others", async (context) => {
   const worker = await startWorkerd({ env: { ...e2bSettings(standIn), REPL_DEPLOYMENT: "swept" } });
   context.after(() => worker.stop());
