@@ -154,6 +154,11 @@ async function players(): Promise<{ found: Player[]; notes: string[] }> {
 }
 
 const { found, notes } = await players();
+if (process.env.BENCH_FOLLOWED) {
+  notes.push(
+    "The package index had no python-repl-mcp; it was installed from its public source, named by `BENCH_FOLLOWED`.",
+  );
+}
 const table = [
   `| what a Python user expects | ${found.map(({ name }) => name).join(" | ")} |`,
   `|---|${found.map(() => "---").join("|")}|`,
@@ -176,6 +181,7 @@ const text = [
   "",
   `Written by \`npm run compare\` from real runs on ${new Date().toISOString().slice(0, 10)} with Python ${version}: each row in a`,
   "fresh session of each program; the rows and what they want are in `bench/compare/rows.ts`.",
+  "ipykernel runs by itself here; a Jupyter server around it would restart one that crashed.",
   "",
   ...table,
   ...notes.flatMap((note) => ["", note]),
