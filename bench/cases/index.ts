@@ -9,6 +9,7 @@ import { output } from "./output.ts";
 import { owners } from "./owners.ts";
 import { peers } from "./peers.ts";
 import { prints } from "./prints.ts";
+import { scale } from "./scale.ts";
 import { start } from "./start.ts";
 import { throughput } from "./throughput.ts";
 import { worker } from "./worker.ts";
@@ -28,4 +29,5 @@ export const BENCHES: readonly Bench[] = [
   leaks,
   eras,
   peers,
+  scale,
 ];

@@ -17,6 +17,7 @@ export async function buildServers(folder = FOLDER) {
       floor: "bench/floors/sdk.ts",
       history: "bench/programs/history.ts",
       owners: "bench/programs/owners.ts",
+      scale: "bench/programs/scale.ts",
     },
     outdir: folder,
     bundle: true,
