@@ -35,13 +35,14 @@ async function route(request: Request, env: Env): Promise<Response> {
   return principal instanceof Response ? answer(principal) : forward(request, env, gate, { principal });
 }
 
-function forward(request: Request, env: Env, { config }: Gate, visitor: Visitor): Promise<Response> {
+function forward(request: Request, env: Env, gate: Gate, visitor: Visitor): Promise<Response> {
   const headers = new Headers(request.headers);
   headers.delete(SWEEP_HEADER);
   headers.set(VISITOR_HEADER, encodeURIComponent(JSON.stringify(visitor)));
   const stub = objectOf(env, visitor.principal.owner);
   if (request.method === "POST" && new URL(request.url).pathname.startsWith("/mcp")) {
-    return relayMessage(stub, request, headers, config.REPL_MAX_BODY_BYTES);
+    const refuse = (refusal: Response): Response => finish(refusal, request, gate);
+    return relayMessage({ stub, request, headers, maxBodyBytes: gate.config.REPL_MAX_BODY_BYTES, refuse });
   }
   return stub.fetch(new Request(request, { headers, signal: request.signal }));
 }

@@ -7,18 +7,23 @@ import type { Stub } from "./setup.ts";
  */
 const CUT_OFF = "The server was restarted while it served this call; get_history shows what became of it";
 
+export type Relay = {
+  readonly stub: Stub;
+  readonly request: Request;
+  /** What the object gets in place of the request's own. */
+  readonly headers: Headers;
+  readonly maxBodyBytes: number;
+  /** Puts what belongs to every answer on one that is not the object's. */
+  readonly refuse: (refusal: Response) => Response;
+};
+
 /**
  * Hands an MCP message to an owner's object, with its whole body in memory: so that its ids are known if the object ends
  * in the middle of its answer, and a body over the limit is read to its end, else its client would see no answer.
  */
-export async function relayMessage(
-  stub: Stub,
-  request: Request,
-  headers: Headers,
-  maxBodyBytes: number,
-): Promise<Response> {
+export async function relayMessage({ stub, request, headers, maxBodyBytes, refuse }: Relay): Promise<Response> {
   const body = await readBody(request, maxBodyBytes);
-  if (body === undefined) return bodyTooLarge(maxBodyBytes);
+  if (body === undefined) return refuse(bodyTooLarge(maxBodyBytes));
   const { url, method, signal } = request;
   let response: Response;
   try {
@@ -26,7 +31,7 @@ export async function relayMessage(
   } catch (error) {
     if (signal.aborted) throw error;
     const [id = null] = idsIn(body);
-    return Response.json(failure(id), { status: 503, headers: { "retry-after": "1" } });
+    return refuse(Response.json(failure(id), { status: 503, headers: { "retry-after": "1" } }));
   }
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
   if (!isStream || !response.body) return response;
