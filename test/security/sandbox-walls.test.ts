@@ -50,6 +50,13 @@ def writable(folder):
 folders = ["/", "/usr", "/usr/bin", "/etc", "/dev", "/opt", "/opt/edge-python-repl", "/opt/python-packages", "/home", "/proc"]
 [folder for folder in [*folders, os.path.dirname(os.__file__), "/home/repl", "/tmp", "/dev/shm"] if writable(folder)]`;
     assert.equal(await tell(kernel, code), "['/home/repl', '/tmp', '/dev/shm']");
+    // The same by another guard: whoever the files belong to, they are mounted read-only.
+    const mounts = "sorted(p for _, p, _, o, *_ in map(str.split, open('/proc/mounts')) if 'rw' in o.split(','))";
+    const writable = JSON.parse(await tell(kernel, `import json; print(json.dumps(${mounts}))`));
+    const kept = writable.filter(
+      (path: string) => !/^\/dev\/(null|zero|full|random|urandom|tty|pts|console|shm)$/.test(path),
+    );
+    assert.deepEqual(kept, ["/home/repl", "/proc", "/tmp"]);
   });
 
   test("no setting of the kernel, also not as the machine's root", async () => {

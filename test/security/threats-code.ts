@@ -105,7 +105,10 @@ export const CODE: readonly Threat[] = [
     attempt: "leaves folders that cannot be removed",
     guard: "rights are given back first, and depth does not matter",
     file: "adapters/sandbox/folders.ts",
-    remove: ['await run(["chmod", "-R", "u+rwX", "--", path]);', "return;"],
+    remove: [
+      'if (await run(["rm", "-rf", "--", path])) return;',
+      'return (await import("node:fs/promises")).rm(path, { recursive: true, force: true }).catch(() => undefined);',
+    ],
     test: `${T}/sandbox-homes.test.ts`,
     name: "however code has hidden them",
   },
