@@ -84,7 +84,6 @@ const argument: Rule = (value, at) => {
 const npmPackage = object(
   {
     registryType: text({ oneOf: ["npm"] }),
-    registryBaseUrl: text({ oneOf: ["https://registry.npmjs.org"] }),
     identifier: text({ least: 1 }),
     version: exactVersion,
     runtimeHint: text(),
