@@ -41,20 +41,38 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array {
  */
 export async function* readChunks(body: ReadableStream<Uint8Array>, silenceMs: number): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let giveUp = (): void => undefined;
+  const silence = watchSilence(silenceMs, () => giveUp());
   try {
     while (true) {
-      const silence = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error(`No byte came for ${silenceMs} ms`)), silenceMs);
+      silence.broken();
+      const { done, value } = await new Promise<ReadableStreamReadResult<Uint8Array>>((resolve, reject) => {
+        giveUp = () => reject(new Error(`No byte came for ${silenceMs} ms`));
+        reader.read().then(resolve, reject);
       });
-      const next = reader.read();
-      const { done, value } = await Promise.race([next, silence]);
-      clearTimeout(timer);
       if (done) return;
       yield value;
     }
   } finally {
-    clearTimeout(timer);
+    silence.end();
     reader.cancel().catch(() => undefined); // it may be broken already
   }
+}
+
+/** Calls `onSilence` when `broken` was not called for so long. One timer for all: they are dear on Workers. */
+function watchSilence(ms: number, onSilence: () => void): { broken(): void; end(): void } {
+  let since = Date.now();
+  let timer: ReturnType<typeof setTimeout>;
+  const check = (): void => {
+    const rest = since + ms - Date.now();
+    if (rest <= 0) onSilence();
+    timer = setTimeout(check, rest > 0 ? rest : ms);
+  };
+  timer = setTimeout(check, ms);
+  return {
+    broken() {
+      since = Date.now();
+    },
+    end: () => clearTimeout(timer),
+  };
 }
