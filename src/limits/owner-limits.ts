@@ -11,7 +11,8 @@ export type OwnerLimitsOptions = {
 /** A client that has too many requests open is told to come back after this many seconds. */
 const RETRY_SECONDS = 1;
 /** A refusal is held back this long, in milliseconds: who sends the next request on each answer sends fewer. */
-const REFUSAL_DELAY_MS = 50;
+const REFUSAL_DELAY_MS = 100;
+const LEAST_BURST = 60;
 
 /** What one owner may ask of the server, so that no owner can keep it from the others. */
 export class OwnerLimits {
@@ -19,7 +20,7 @@ export class OwnerLimits {
   readonly #slots: Slots | undefined;
 
   constructor({ perMinute, open }: OwnerLimitsOptions) {
-    this.#rate = perMinute > 0 ? new RateLimiter({ perMinute }) : undefined;
+    this.#rate = perMinute > 0 ? new RateLimiter({ perMinute, burst: burstOf(perMinute) }) : undefined;
     this.#slots = open > 0 ? new Slots({ perOwner: open, total: Number.POSITIVE_INFINITY }) : undefined;
   }
 
@@ -84,6 +85,11 @@ function onEnd(response: Response, notice: () => void): Response {
     { highWaterMark: 0 },
   );
   return new Response(body, response);
+}
+
+/** A fifth of a minute's worth at once, but enough for an agent that asks for many things in parallel. */
+function burstOf(perMinute: number): number {
+  return Math.min(perMinute, Math.max(LEAST_BURST, Math.ceil(perMinute / 5)));
 }
 
 function tooManyOpen(open: number): Response {
