@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
 
-/** A process that sends an MCP server all that it can, and then says what it was answered. */
+/** A process that, once it is told to, sends an MCP server all that it can, and then says what it was answered. */
 
 const [url = "", token = "", requests = "0", parallel = "1"] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true, maxSockets: Number(parallel) });
@@ -38,7 +38,9 @@ async function sendOn(): Promise<void> {
   }
 }
 
-Promise.all(Array.from({ length: Number(parallel) }, sendOn)).then(() => {
+process.once("message", async () => {
+  await Promise.all(Array.from({ length: Number(parallel) }, sendOn));
   process.send?.(statuses);
   process.disconnect?.();
 });
+process.send?.("ready");

@@ -32,15 +32,13 @@ export async function measureAbuse(requests: number, parallel: number): Promise<
     const client = httpClient(server.url, { authorization: `Bearer ${tokens.quiet}` });
     await client.tool("create_session", { session_id: "mine" });
     await work(client, 10, () => false);
+    // The loud owner is a process of its own, as in life: its work must not count as the server's, nor must its start.
+    const script = fileURLToPath(new URL("./abuse-loud.ts", import.meta.url));
+    const loud = fork(script, [server.url.href, tokens.loud, String(requests), String(parallel)]);
+    await once(loud, "message");
     const quiet = await work(client, QUIET_CALLS, () => false);
-    // The loud owner is a process of its own, as in life: its work must not count as the server's.
-    const loud = fork(fileURLToPath(new URL("./abuse-loud.ts", import.meta.url)), [
-      server.url.href,
-      tokens.loud,
-      String(requests),
-      String(parallel),
-    ]);
     const ended = once(loud, "message");
+    loud.send("go");
     let over = false;
     const beside = work(client, Number.POSITIVE_INFINITY, () => over);
     const [statuses] = await ended;
