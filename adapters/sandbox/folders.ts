@@ -115,7 +115,7 @@ export async function removeTree(path: string): Promise<void> {
 }
 
 async function run(command: readonly [string, ...string[]]): Promise<boolean> {
-  const env = { PATH: process.env.PATH ?? "/usr/bin:/bin" };
+  const env = { PATH: `${process.env.PATH ?? ""}:/usr/bin:/bin` };
   return (await askProgram(command, { env, limitMs: REMOVE_MS })) !== undefined;
 }
 

@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { PythonInfo } from "../../src/backends/subprocess/find-python.ts";
 import type { Config } from "../../src/config.ts";
 import { dataFolder } from "../drivers/open.ts";
 import type { Log } from "../log.ts";
 import { type BwrapSandbox, createBwrapSandbox } from "../sandbox-bwrap.ts";
+import { removeTree } from "./folders.ts";
 import { isWithin } from "./python-paths.ts";
+import { makeVolatileFolder } from "./volatile.ts";
 
 export type OpenedSandbox = {
   readonly sandbox: BwrapSandbox;
@@ -30,13 +31,13 @@ export async function openSandbox(
   const volatile = storage === "memory";
   // Servers over one store share their sessions' files; others must not, since each removes what it does not know.
   const stateFolder = volatile
-    ? await mkdtemp(join(tmpdir(), "edge-python-repl-"))
+    ? await makeVolatileFolder()
     : join(data, "sandbox", createHash("sha256").update(storage).digest("hex").slice(0, 16));
   const root = config.REPL_ROOT === undefined ? undefined : folderOf(config.REPL_ROOT);
   const start = config.REPL_CWD === undefined ? root : folderOf(config.REPL_CWD);
   const readable = start === undefined || (root !== undefined && isWithin(start, root)) ? undefined : start;
   if (root !== undefined && config.auth.mode !== "none") log("warning", { message: "All owners share REPL_ROOT" });
-  const close = async (): Promise<void> => (volatile ? rm(stateFolder, { recursive: true, force: true }) : undefined);
+  const close = async (): Promise<void> => (volatile ? removeTree(stateFolder) : undefined);
   const making = createBwrapSandbox({
     python,
     workerPath,

@@ -136,18 +136,26 @@ describe("a server with REPL_SANDBOX=bwrap", { skip }, () => {
     await client.tool("create_session", { session_id: "volatile" });
     await client.run("volatile", "1");
     await server.stop();
-    const left = readdirSync(tmpdir()).filter((name) => name.startsWith("edge-python-repl-") && !before.includes(name));
+    const left = readdirSync(tmpdir()).filter(
+      (name) => name.startsWith("edge-python-repl-sandbox-") && !before.includes(name),
+    );
     assert.deepEqual(left, []);
   });
 
-  test("leaves no process behind when it is killed", async () => {
+  test("leaves no process behind when it is killed, and what is left of its files goes at the next start", async () => {
+    const left = (): string[] => readdirSync(tmpdir()).filter((name) => /^edge-python-repl-sandbox-/.test(name));
     const { server, client } = await begin({ REPL_STORAGE: "memory" });
+    const [own] = left().filter((name) => name.includes(`-${server.pid}-`));
     const mark = `86400.${process.pid}`;
     await client.tool("create_session", { session_id: "orphan" });
     await client.run("orphan", `import subprocess; p = subprocess.Popen(["sleep", "${mark}"], start_new_session=True)`);
     assert.equal(processesWith(mark), 1);
     await server.stop("SIGKILL");
     await until(() => processesWith(mark) === 0, "the end of what the session had started");
+    assert.ok(own !== undefined && left().includes(own));
+    const next = await begin({ REPL_STORAGE: "memory" });
+    assert.ok(!left().includes(own));
+    await next.server.stop();
   });
 });
 
