@@ -54,6 +54,15 @@ const COMPILE =
   "import compileall, sys; sys.pycache_prefix = sys.argv[1]; compileall.compile_dir(sys.argv[2], quiet=2)";
 const COMPILE_MS = 60_000;
 
+/** For the installer, before it loads any package; kernels see to it themselves. See the worker's main.py. */
+const CLOSE_INHERITED = `import os, sys
+for name in os.listdir("/proc/self/fd"):
+    try:
+        int(name) > 2 and os.close(int(name))
+    except OSError:
+        pass
+os.execv(sys.argv[1], sys.argv[1:])`;
+
 type Confine = (
   command: Command,
   cwd: string,
@@ -152,8 +161,10 @@ function createSandbox(
       if (wanted !== undefined) await checkFolder(wanted, confineAll(folderCheck(cwd), "/", view, own.id));
       return confineAll(command, cwd, view, own.id);
     },
-    async installer(command, step) {
+    async installer(installing, step) {
       const id = folders.installerId(step.owner);
+      const [python] = installing;
+      const command: Command = [python, "-I", "-S", "-c", CLOSE_INHERITED, ...installing];
       if (step.kind === "download")
         return confineAll(command, "/tmp", { volatile, ...downloadView(command, step, env) }, id);
       await folders.giveToInstaller(step.owner, step.packages);

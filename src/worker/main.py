@@ -35,6 +35,20 @@ def _settings():
     return {name: os.environ.pop(name) for name in names}
 
 
+def _close_inherited():
+    """Closes what whoever started the server left open: through a folder's descriptor code could leave its sandbox."""
+    try:
+        names = os.listdir("/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd")
+    except OSError:
+        return
+    for descriptor in map(int, names):
+        try:
+            if descriptor > 2:
+                os.close(descriptor)
+        except OSError:
+            continue  # It was the one that the list was read by
+
+
 def _split():
     """Forks. Returns what the half needs to go on; `pid` is the kernel's in the monitor and 0 in the kernel."""
     names = ("stdout", "stderr", "commands", "reports", "acks", "asked", "life")
@@ -52,6 +66,7 @@ def _split():
 
 def main():
     package = _private_package()
+    _close_inherited()
     settings = _settings()
     pid, ends, tag = _split()
     usual = sys.pycache_prefix, sys.dont_write_bytecode

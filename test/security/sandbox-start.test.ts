@@ -130,6 +130,26 @@ describe("a server with REPL_SANDBOX=bwrap", { skip }, () => {
     await second.server.stop();
   });
 
+  test("keeps from code what its own parent left open, such as a folder", async () => {
+    // High numbers are those that the runtime itself does not look at.
+    const opening = "import os, sys; os.dup2(os.open('/etc', os.O_RDONLY), 251); os.execv(sys.argv[1], sys.argv[1:])";
+    const command: [string, ...string[]] = ["python3", "-c", opening, ...SERVER_COMMAND];
+    const env = { REPL_SANDBOX: "bwrap", XDG_DATA_HOME: data, REPL_STORAGE: "memory" };
+    const server = await startServer(env, command);
+    const client = httpClient(server.url);
+    await client.tool("create_session", { session_id: "open" });
+    const code = `
+import os
+def readable(descriptor):
+    try:
+        return os.path.exists(f"/proc/self/fd/{descriptor}") and bool(os.listdir(descriptor))
+    except OSError:
+        return False
+[descriptor for descriptor in range(3, 1024) if readable(descriptor)]`;
+    assert.match(await client.run("open", code), /\n\[\]$/);
+    await server.stop();
+  });
+
   test("leaves nothing behind when history is kept in memory", async () => {
     const before = readdirSync(tmpdir());
     const { server, client } = await begin({ REPL_STORAGE: "memory" });

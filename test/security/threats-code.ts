@@ -84,6 +84,15 @@ export const CODE: readonly Threat[] = [
   },
   {
     who: "confined code",
+    attempt: "goes where a descriptor leads that the server's parent left open",
+    guard: "the worker closes what it did not open, before any code",
+    file: "src/worker/main.py",
+    remove: ["    _close_inherited()\n", ""],
+    test: `${T}/sandbox-start.test.ts`,
+    name: "keeps from code what its own parent left open",
+  },
+  {
+    who: "confined code",
     attempt: "takes all memory, or starts processes without end",
     guard: "limits that cannot be raised again; out of memory it is ended before the server",
     file: "adapters/sandbox/confine.ts",
