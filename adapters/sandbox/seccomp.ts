@@ -1,6 +1,7 @@
 /**
  * A filter of system calls (seccomp) for confined processes: what Python never needs, and what has opened most holes in
- * kernels. No new namespaces, no mounts, no keyrings, no BPF, no io_uring, no modules. Programs see `EPERM`.
+ * kernels. No new namespaces, no mounts, no keyrings, no BPF, no io_uring, no modules: programs see `EPERM`. Sockets are
+ * of the internet or local ones: others, such as those between virtual machines, know no namespace of networks.
  */
 
 /** Numbers of system calls by the names that Node gives to processors: x64, arm64. */
@@ -42,12 +43,21 @@ const REFUSED: readonly (readonly [x64: number, arm64: number])[] = [
   [179, 60], // quotactl
 ];
 
-type Machine = { readonly audit: number; readonly clone: number; readonly column: 0 | 1; readonly x32: boolean };
+type Machine = {
+  readonly audit: number;
+  readonly clone: number;
+  readonly socket: number;
+  readonly column: 0 | 1;
+  readonly x32: boolean;
+};
 
 const MACHINES: Readonly<Record<string, Machine>> = {
-  x64: { audit: 0xc000003e, clone: 56, column: 0, x32: true },
-  arm64: { audit: 0xc00000b7, clone: 220, column: 1, x32: false },
+  x64: { audit: 0xc000003e, clone: 56, socket: 41, column: 0, x32: true },
+  arm64: { audit: 0xc00000b7, clone: 220, socket: 198, column: 1, x32: false },
 };
+
+/** AF_UNIX, AF_INET, AF_INET6, AF_NETLINK. */
+const FAMILIES = [1, 2, 10, 16];
 
 /** Its arguments lie in memory, where a filter cannot look: libraries fall back to `clone` when there is none. */
 const CLONE3 = 435;
@@ -66,6 +76,7 @@ const KILL = 0x80000000;
 const refuse = (errno: number): number => 0x00050000 | errno;
 const EPERM = refuse(1);
 const ENOSYS = refuse(38);
+const EAFNOSUPPORT = refuse(97);
 
 /** Offsets in the structure that filters read. */
 const NUMBER = 0;
@@ -82,6 +93,11 @@ function returnIf(compare: number, value: number, result: number): Instruction[]
   ];
 }
 
+/** Of a call by this number, `checks` decide; others go on behind them. */
+function forCall(number: number, checks: readonly Instruction[]): Instruction[] {
+  return [[IF_EQUAL, 0, checks.length, number], ...checks];
+}
+
 /** The program for bubblewrap's `--seccomp`; undefined for a processor whose numbers we do not know. */
 export function seccompFilter(processor: string): Uint8Array | undefined {
   const machine = MACHINES[processor];
@@ -94,10 +110,16 @@ export function seccompFilter(processor: string): Uint8Array | undefined {
     ...(machine.x32 ? returnIf(IF_AT_LEAST, X32_BIT, ENOSYS) : []),
     ...REFUSED.flatMap((numbers) => returnIf(IF_EQUAL, numbers[machine.column], EPERM)),
     ...returnIf(IF_EQUAL, CLONE3, ENOSYS),
-    [IF_EQUAL, 1, 0, machine.clone],
-    [RETURN, 0, 0, ALLOW],
-    [LOAD, 0, 0, FIRST_ARGUMENT],
-    ...returnIf(IF_ANY_BIT, NAMESPACES, EPERM),
+    ...forCall(machine.clone, [
+      [LOAD, 0, 0, FIRST_ARGUMENT],
+      ...returnIf(IF_ANY_BIT, NAMESPACES, EPERM),
+      [RETURN, 0, 0, ALLOW],
+    ]),
+    ...forCall(machine.socket, [
+      [LOAD, 0, 0, FIRST_ARGUMENT],
+      ...FAMILIES.flatMap((family) => returnIf(IF_EQUAL, family, ALLOW)),
+      [RETURN, 0, 0, EAFNOSUPPORT],
+    ]),
     [RETURN, 0, 0, ALLOW],
   ]);
 }

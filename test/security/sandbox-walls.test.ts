@@ -119,6 +119,9 @@ calls = {
     const connect = `import socket; socket.create_connection(("127.0.0.1", ${port}), 5).recv(9)`;
     assert.match(await failure(kernel, connect), /ConnectionRefusedError|OSError/);
     assert.equal(await tell(kernel, "[name for _, name in socket.if_nameindex()]"), "['lo']");
+    // Sockets to the machine that runs this one as a virtual machine, and to the kernel's own ciphers.
+    for (const family of [40, 38]) assert.equal(await failure(kernel, `socket.socket(${family}, 1)`), "OSError");
+    assert.equal(await tell(kernel, "a, b = socket.socketpair(); a.send(b'x'); b.recv(1)"), "b'x'");
     server.close();
   });
 

@@ -45,6 +45,15 @@ export const CODE: readonly Threat[] = [
   },
   {
     who: "confined code",
+    attempt: "calls the machine that runs this one as a virtual machine, by sockets that know no network",
+    guard: "the filter admits internet and local sockets only",
+    file: "adapters/sandbox/seccomp.ts",
+    remove: ["[RETURN, 0, 0, EAFNOSUPPORT],", "[RETURN, 0, 0, ALLOW],"],
+    test: `${T}/sandbox-walls.test.ts`,
+    name: "no network, not even this machine's",
+  },
+  {
+    who: "confined code",
     attempt: "looks at, or signals, other processes",
     guard: "process ids of its own",
     file: "adapters/sandbox/view.ts",
