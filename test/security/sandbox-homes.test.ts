@@ -88,7 +88,9 @@ describe("where a confined session may start", { skip }, () => {
     for (const folder of [root, join(root, "project")]) await chmod(folder, 0o777);
     await writeFile(join(outside, "secret"), "sesame");
     await symlink(outside, join(root, "way-out"));
-    subject = await makeSandboxedBackend({ root });
+    await mkdir(join(root, "hidden"));
+    for (const path of ["hidden/secret", "secret"]) await writeFile(join(root, path), "sesame");
+    subject = await makeSandboxedBackend({ root, hidden: [join(root, "hidden"), join(root, "secret")] });
   });
   after(async () => {
     await subject.cleanUp();
@@ -110,6 +112,13 @@ describe("where a confined session may start", { skip }, () => {
     const secret = JSON.stringify(join(root, "way-out", "secret"));
     assert.equal(await failure(kernel, `open(${secret}).read()`), "FileNotFoundError");
     await assert.rejects(kernel.files.read(join(root, "way-out", "secret"), 100), { code: "FILE_NOT_FOUND" });
+  });
+
+  test("in it without the server's own folders, should they lie there", async () => {
+    const kernel = await start(subject, "alice", "covered", root);
+    assert.equal(await tell(kernel, "import os; os.listdir('hidden'), os.path.exists('hidden/secret')"), "([], False)");
+    assert.match(await tell(kernel, "open('secret').read() if os.access('secret', os.R_OK) else ''"), /^''$/);
+    await assert.rejects(kernel.files.read("hidden/secret", 100), { code: "FILE_NOT_FOUND" });
   });
 
   test("elsewhere only to read, and then without the allowed folder", async () => {
