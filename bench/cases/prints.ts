@@ -27,10 +27,15 @@ export const prints: Bench = {
       for (const pid of pids) resetPeak(pid);
       const rounds = await interleave(ROUNDS, {
         floor: () => timed(() => throughCat(context, code)),
+        unbuffered: () => timed(() => throughCat(context, code, "-u")),
         ours: () => timed(() => run(client, code)),
       });
       const grown = Math.max(...pids.map((pid, index) => peak(pid) - (before[index] ?? 0)));
-      const numbers = { floor: ms(median(rounds.floor)), ours: ms(median(rounds.ours)) };
+      const unbuffered = ms(median(rounds.unbuffered));
+      const numbers = {
+        floor: `${ms(median(rounds.floor))} (unbuffered ${unbuffered})`,
+        ours: ms(median(rounds.ours)),
+      };
       rows.push(
         ratioRow(
           { what: `100 MB of prints, ${shape}`, ...numbers, ratio: ratioOf(rounds.ours, rounds.floor) },
@@ -53,7 +58,8 @@ async function run(client: McpClient, code: string): Promise<void> {
   if (structuredContent?.status !== "ok") throw new Error(`The prints ended with ${structuredContent?.status}`);
 }
 
-async function throughCat({ python }: BenchContext, code: string): Promise<void> {
-  const child = spawn("sh", ["-c", '"$0" -I -c "$1" | cat > /dev/null', python, code], { stdio: "ignore" });
+async function throughCat({ python }: BenchContext, code: string, ...options: readonly string[]): Promise<void> {
+  const script = `"$0" -I ${options.join(" ")} -c "$1" | cat > /dev/null`;
+  const child = spawn("sh", ["-c", script, python, code], { stdio: "ignore" });
   await once(child, "exit");
 }

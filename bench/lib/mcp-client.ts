@@ -87,11 +87,21 @@ function clientOf(
 
 type Answer = { readonly headers: IncomingMessage["headers"]; readonly text: string };
 
+/** Once more where the connection had been closed while it was idle. */
 async function exchange(url: URL, agent: Agent, headers: Headers, body: string): Promise<Answer> {
   const length = { "content-length": Buffer.byteLength(body) };
   const outgoing = request(url, { method: "POST", agent, headers: { ...JSON_HEADERS, ...headers, ...length } });
   outgoing.end(body);
-  const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
+  try {
+    const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
+    return await answerOf(incoming);
+  } catch (error) {
+    if (!outgoing.reusedSocket || (error as NodeJS.ErrnoException).code !== "ECONNRESET") throw error;
+    return exchange(url, agent, headers, body);
+  }
+}
+
+async function answerOf(incoming: IncomingMessage): Promise<Answer> {
   const parts: Buffer[] = [];
   for await (const part of incoming) parts.push(part as Buffer);
   const text = Buffer.concat(parts).toString();
