@@ -1,13 +1,11 @@
-import { existsSync } from "node:fs";
 import { after } from "node:test";
-import { fileURLToPath } from "node:url";
 import { createE2bBackend } from "../../src/backends/e2b/backend.ts";
 import { runBackendContract } from "../contract/backend-contract.ts";
 import { startStandIn } from "../e2b/stand-in.ts";
+import { LIBRARIES_PYTHON } from "../helpers/python.ts";
 
 /** The same checks as for the subprocess backend, over real HTTP against the stand-in of E2B. */
-const libraries = fileURLToPath(new URL("../.venv/bin/python", import.meta.url));
-const python = process.env.STAND_IN_PYTHON ?? (existsSync(libraries) ? libraries : "python3");
+const python = process.env.STAND_IN_PYTHON ?? LIBRARIES_PYTHON ?? "python3";
 const standIn = await startStandIn({ kernel: { python, ipython: false } });
 after(() => standIn.close());
 

@@ -1,9 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { after, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { runBackendContract } from "../contract/backend-contract.ts";
 import { startStandIn } from "../e2b/stand-in.ts";
+import { LIBRARIES_PYTHON } from "../helpers/python.ts";
 import { backendOf } from "./e2b-setup.ts";
 
 /**
@@ -31,11 +30,9 @@ const CHECKS = [
   "exit-of-the-process",
 ];
 
-const inVenv = fileURLToPath(new URL("../.venv/bin/python", import.meta.url));
-const python = process.env.STAND_IN_IPYTHON ?? inVenv;
+const python = process.env.STAND_IN_IPYTHON ?? LIBRARIES_PYTHON ?? "";
 
 function hasKernel(): boolean {
-  if (!existsSync(python)) return false;
   try {
     execFileSync(python, ["-c", "import ipykernel, jupyter_client"], { stdio: "ignore" });
     return true;

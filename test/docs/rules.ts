@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { noRedis } from "../stores/redis-server.ts";
 import { bun, denoRuntime, missing, node24 } from "../stores/runtimes.ts";
 
@@ -19,6 +20,9 @@ export type Rule = {
   readonly input?: string;
 };
 
+/** As `npx` would run it, from the packages of the tests. */
+const MCPB = fileURLToPath(new URL("../node_modules/.bin/mcpb", import.meta.url));
+
 const SETTINGS = String.raw`^(?:[A-Z_]+=\S+ )*`;
 
 const once = (pattern: RegExp, more: Partial<Rule> = {}): Rule => ({ pattern, how: "once", ...more });
@@ -32,7 +36,9 @@ export const RULES: readonly Rule[] = [
   once(/^npm ci$/, { as: () => "npm ci --dry-run --offline --ignore-scripts" }),
   none(/^npm test\b/, "runs this test"),
   none(/^\(cd \/tmp\/bundle && npm install /, "takes long; test/http/pack.test.ts installs the package"),
-  none(/^npx -y @anthropic-ai\/mcpb /, "a program of the registry"),
+  once(/^npx -y @anthropic-ai\/mcpb /, {
+    as: (command) => machine(command.replace("npx -y @anthropic-ai/mcpb", MCPB)),
+  }),
   none(/^docker\b/, "needs Docker; test/packaging/docker.test.ts checks the files"),
   none(/^echo .* > \.env/, "belongs to Docker's set-up"),
   none(/^npx wrangler (?:dev|deploy --dry-run)$/, "needs another Node; test/runtimes/wrangler.test.ts runs it"),

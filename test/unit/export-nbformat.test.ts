@@ -3,10 +3,11 @@ import { spawnSync } from "node:child_process";
 import { describe, it } from "node:test";
 import { exportHistory } from "../../src/render/export/index.ts";
 import { block, nameError, numbered, PNG, printed, shown, TABLE, value } from "../fixtures/render/blocks.ts";
+import { LIBRARIES_PYTHON } from "../helpers/python.ts";
 
-const PYTHON = process.env.PYTHON ?? "python3";
+const PYTHON = LIBRARIES_PYTHON ?? "python3";
 const run = (code: string, input = "") => spawnSync(PYTHON, ["-c", code], { input, encoding: "utf8" });
-const skip = run("import nbformat").status === 0 ? false : "the machine's Python has no nbformat";
+const skip = run("import nbformat").status === 0 ? false : "nbformat is not installed";
 
 const VALIDATE = `
 import sys, nbformat

@@ -142,7 +142,6 @@ describe("hostile content", () => {
     createdAt: Number.NaN,
     backend: evil,
     entries,
-    pythonVersion: evil,
   });
 
   it("adds no element and no attribute to the page", () => {
