@@ -1,4 +1,5 @@
 import type { OutputBuffer } from "../core/output-buffer.ts";
+import { foldCarriageReturns, stripAnsi } from "../core/terminal.ts";
 
 /** Clients that watch progress get it at least this often, also in silence, so that their own timeout does not fire. */
 const HEARTBEAT_MS = 8000;
@@ -20,7 +21,8 @@ export function watchProgress(send: ((message: string) => void) | undefined): Pr
   const tell = (): void => {
     soon = undefined;
     heartbeat.refresh();
-    send(latest?.tail(MESSAGE_CHARS) || "Running");
+    // As text that was printed by now: a progress bar is one line, not all of its states.
+    send(stripAnsi(foldCarriageReturns(latest?.tail(MESSAGE_CHARS) ?? "")).trimEnd() || "Running");
   };
   const heartbeat = repeating(tell, HEARTBEAT_MS);
   return {

@@ -7,7 +7,6 @@ export type ExportedHistory = {
   readonly createdAt: number;
   readonly backend: string;
   readonly entries: readonly Entry[];
-  readonly pythonVersion?: string | undefined;
 };
 
 /** @returns `2026-12-01 10:22 UTC` for Unix seconds; empty for a time that is none. */

@@ -4,7 +4,7 @@ import type { ExportedHistory } from "./history.ts";
 
 /** Everything the history knows, for programs. `version` changes when a reader would have to. */
 export function exportJson(history: ExportedHistory): string {
-  const { sessionId, createdAt, backend, pythonVersion, entries } = history;
+  const { sessionId, createdAt, backend, entries } = history;
   return toJson(
     {
       format: "edge-python-repl-history",
@@ -12,7 +12,6 @@ export function exportJson(history: ExportedHistory): string {
       session_id: sessionId,
       created_at: createdAt,
       backend,
-      ...(pythonVersion === undefined ? {} : { python_version: pythonVersion }),
       blocks: entries.map(recordOf),
     },
     2,

@@ -15,13 +15,8 @@ const MAX_TABLE_COLUMNS = 30;
 
 /** Code and output in fences that nothing inside can close, pictures as data URIs, data frames as tables. */
 export function exportMarkdown(history: ExportedHistory): string {
-  const { sessionId, createdAt, backend, entries, pythonVersion } = history;
-  const facts = [
-    counted(entries.length, "block"),
-    ...(pythonVersion === undefined ? [] : [`Python ${pythonVersion}`]),
-    backend,
-    `created ${timeOf(createdAt)}`,
-  ];
+  const { sessionId, createdAt, backend, entries } = history;
+  const facts = [counted(entries.length, "block"), backend, `created ${timeOf(createdAt)}`];
   const parts = [`# Session ${escaped(sessionId)}`, escaped(facts.join(" · ")), ...entries.flatMap(blockParts)];
   return `${parts.join("\n\n")}\n`;
 }

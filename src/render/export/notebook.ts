@@ -10,7 +10,6 @@ import { toJson } from "./json.ts";
 
 /** A Jupyter notebook of format 4.5, one code cell for each block. */
 export function exportNotebook(history: ExportedHistory): string {
-  const version = history.pythonVersion;
   const notebook = {
     cells: history.entries.map(cellOf),
     metadata: {
@@ -21,7 +20,6 @@ export function exportNotebook(history: ExportedHistory): string {
         mimetype: "text/x-python",
         name: "python",
         pygments_lexer: "ipython3",
-        ...(version === undefined ? {} : { version }),
       },
       "edge-python-repl": { session_id: history.sessionId, created_at: history.createdAt, backend: history.backend },
     },
