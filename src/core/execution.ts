@@ -1,3 +1,5 @@
+import type { ChangedFiles } from "./changed-files.ts";
+
 /** What one cell is, and what comes of running it. Vocabulary as in Jupyter's messaging protocol. */
 
 /** MIME type → content: text types as they are, JSON types as JSON text, all others base64. */
@@ -31,10 +33,12 @@ export type Cell = { readonly code: string; readonly number: number; readonly pa
 /**
  * How a cell ended. `aborted`: the signal fired; `kernelAlive` tells whether the variables survived.
  * `died`: the kernel is gone; `detail` names the signal or exit code in a few words. `started: false`: it was gone
- * before, so that the cell surely did not run and may be run on a fresh kernel.
+ * before, so that the cell surely did not run and may be run on a fresh kernel. `files`: what it made or changed in its
+ * working folder, absent when that is nothing or nobody is left to tell.
  */
-export type ExecutionReply =
+export type ExecutionReply = { readonly files?: ChangedFiles } & (
   | { readonly status: "ok" }
   | { readonly status: "error"; readonly error: PythonError }
   | { readonly status: "aborted"; readonly kernelAlive: boolean; readonly error?: PythonError }
-  | { readonly status: "died"; readonly detail: string; readonly started?: false };
+  | { readonly status: "died"; readonly detail: string; readonly started?: false }
+);

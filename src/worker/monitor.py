@@ -9,6 +9,7 @@ import select
 import time
 
 from . import links, tree
+from .changes import Changes
 from .frames import take_frames, to_frame
 from .output import CellOutput
 from .printed import Printed
@@ -64,6 +65,7 @@ class Monitor:
         self.printed = Printed(self.poller, ends["stdout"], ends["stderr"])
         self.cell = None
         self.cwd = os.getcwd()
+        self.changes = Changes(settings.get("EDGE_REPL_ROOT"))
         self.from_server = bytearray()
         self.to_server = bytearray()
         self.to_kernel = bytearray()
@@ -178,7 +180,10 @@ class Monitor:
 
     def _file_operation(self, frame):
         root = self.settings.get("EDGE_REPL_ROOT")
-        self.send(own("files").answer(frame, self._kernel_cwd(), root))
+        reply = own("files").answer(frame, self._kernel_cwd(), root)
+        if "replaced" in reply:
+            self.changes.note(reply["path"])
+        self.send(reply)
 
     def _kernel_cwd(self):
         try:
@@ -198,6 +203,7 @@ class Monitor:
         output = CellOutput(frame["head"], frame["tail"], self._send_printed)
         for name, text, dropped in self.printed.begin(output):
             self._send_stream(cell_id, name, text, dropped, late=True)
+        self.changes.begin(self.cwd)
         self._command((cell_id, frame["code"], frame["number"], path, frame["head"] + frame["tail"]))
         if self.subreaper_at is None and not self.subreaper:
             self.subreaper_at = time.monotonic() + SUBREAPER_SECONDS
@@ -332,7 +338,7 @@ class Monitor:
         self.cwd = result["cwd"]
         if cell.interrupted and (interrupted or cell.group_signalled) and result["status"] in ("ok", "error"):
             result["status"] = "aborted"
-        done = dict(result, type="done", id=cell_id)
+        done = dict(result, type="done", id=cell_id, **self.changes.end(self.cwd))
         if last_word is None:
             self.send(done)
         else:
@@ -351,18 +357,20 @@ class Monitor:
 
     def _end_kernel(self, aborted=False, detail=None):
         """Kills what is left of the tree, sends what it had written, tells why, and finishes."""
+        cwd = self._kernel_cwd()
         self.statuses.update(tree.kill_descendants(os.getpid(), self.pid))
         if detail is None:
             self._read_last_reports()
         while self.printed.drain():
             continue
-        cell_id = None
+        cell_id, files = None, {}
         if self.cell is not None:
             cell_id = self.cell.id
             self.printed.end()
+            files = self.changes.end(cwd)
         if self.closing_at is None:
             detail = detail or own("deaths").describe(self.statuses.get(self.pid), aborted)
-            self.send({"type": "died", "id": cell_id, "detail": detail, "aborted": aborted})
+            self.send(dict(files, type="died", id=cell_id, detail=detail, aborted=aborted))
         os.set_blocking(1, True)
         self._on_server_writable(0)
         raise _Finished

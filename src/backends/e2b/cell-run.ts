@@ -1,4 +1,5 @@
 import type { ExecuteOptions } from "../../core/backend.ts";
+import { parseChangedFiles } from "../../core/changed-files.ts";
 import { AppError, type ErrorCode } from "../../core/errors.ts";
 import type { Cell, ExecutionReply, PythonError } from "../../core/execution.ts";
 import { cellSource, NO_RUNNER } from "./cell-source.ts";
@@ -142,15 +143,17 @@ export class CellRun {
 
   #done(item: DoneItem): CellOutcome {
     const { status, error, code, message, cwd, interrupted } = item;
+    const files = parseChangedFiles(item.files);
+    const told = files && { files };
     if (status === "refused") {
       if (code === "INTERNAL") return this.#gone("replaced by another one");
       throw new AppError(code as ErrorCode, message ?? "The cell was refused");
     }
     if (status === "aborted" || (this.#interrupting && interrupted)) {
-      return this.#outcome({ status: "aborted", kernelAlive: true, ...(error ? { error } : {}) }, cwd);
+      return this.#outcome({ status: "aborted", kernelAlive: true, ...(error ? { error } : {}), ...told }, cwd);
     }
-    if (status !== "error" || !error) return this.#outcome({ status: "ok" }, cwd);
-    return this.#outcome({ status, error: interrupted && this.#cuts > 0 ? byTheCut(error) : error }, cwd);
+    if (status !== "error" || !error) return this.#outcome({ status: "ok", ...told }, cwd);
+    return this.#outcome({ status, error: interrupted && this.#cuts > 0 ? byTheCut(error) : error, ...told }, cwd);
   }
 
   /** The kernel is not there (any more); `started: false` where the cell surely did not run. */

@@ -13,6 +13,8 @@ export type DoneItem = {
   readonly cwd: string;
   /** A SIGINT reached the code. */
   readonly interrupted?: boolean;
+  /** What it made or changed; unchecked, as the kernel says it. */
+  readonly files?: unknown;
 };
 
 export type ReadyItem = {

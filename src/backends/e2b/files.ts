@@ -24,6 +24,9 @@ export function createFiles(sandbox: RemoteSandbox, facts: KernelFacts, cwd: () 
   const call = (method: string, body: unknown) => callFilesystem(sandbox, facts, method, body);
   const resolve = async (path: string): Promise<string> => {
     if (path.includes("\0")) throw new AppError("FILE_NOT_FOUND", `No file can be named ${JSON.stringify(path)}`);
+    if (/\p{Surrogate}/u.test(path)) {
+      throw new AppError("FILE_NOT_FOUND", `E2B reaches no file whose name is not UTF-8, as ${JSON.stringify(path)}`);
+    }
     if (path.startsWith("/")) return normal(path);
     return normal(`${cwd() ?? (await folderOf(call, facts))}/${path}`);
   };

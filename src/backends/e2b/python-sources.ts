@@ -198,6 +198,162 @@ def _grow(writer):
     except (ImportError, OSError):
         return
 `,
+  changes: `""
+
+
+
+
+
+
+from .pristine import BUILTINS as __builtins__
+
+import os
+import time
+
+MAX_NAMED = 20
+MAX_FOLDER_CHARS = 4096
+MAX_SIZE = (1 << 53) - 1  # What JSON readers hold; sparse files may claim to be larger
+MAX_DEPTH = 4
+
+ENTRIES = 200
+MAX_ENTRIES = 20000
+MAX_SECONDS = 0.05
+
+_SKIPPED = frozenset(["__pycache__", "node_modules", "site-packages"])
+_SKIPPED_ENDS = (".pyc", ".egg-info", ".dist-info")
+_ENVIRONMENT = "pyvenv.cfg"  # The file that makes its folder a virtual environment
+_NO_DISK = ("/proc/", "/sys/", "/dev/")  # Times mean nothing there
+
+
+_COARSE = getattr(time, "CLOCK_REALTIME_COARSE", None)
+_TOLERANCE_NS = 20000000
+
+
+_scandir, _monotonic, _time_ns, _clock_ns = os.scandir, time.monotonic, time.time_ns, getattr(time, "clock_gettime_ns", None)
+
+
+class Changes:
+    ""
+
+    def __init__(self, root=None):
+        self._root = root
+        self._folder = None
+        self._since = 0  # The clock of files when the cell began
+        self._began = 0.0
+        self._known = {}  # Path and state of what was told of earlier cells, as long as its time may be that of this one
+
+    def begin(self, folder):
+        ""
+        self._folder, self._began = folder, _monotonic()
+        self._since = since = _time_ns() - _TOLERANCE_NS if _COARSE is None else _clock_ns(_COARSE)
+        if self._known:
+            self._known = {path: state for path, state in self._known.items() if state[0] >= since}
+
+    def note(self, path):
+        ""
+        if len(self._known) >= ENTRIES:
+            self._known.clear()  # Only the last few can be of the tick in which the next cell begins
+        try:
+            path = os.path.realpath(path)
+            self._known[path] = _state(os.lstat(path))
+        except (OSError, ValueError):
+            return  # It is gone again
+
+    def end(self, folder):
+        ""
+        try:
+            look = _Look(self._since, self._known, _monotonic() - self._began)
+            look.below(self._folder)
+            if folder != self._folder:
+                look.below(folder)
+            return self._told(look.found) if look.found else {}
+        except BaseException:  # Whatever is wrong with a folder, and if an interrupt comes late: the cell has its reply
+            return {}
+
+    def _told(self, found):
+        self._known.update(found)
+        start = self._folder.rstrip("/") + "/"
+        paths = sorted(found, key=lambda path: (not path.startswith(start), path.count("/"), path))
+        if self._root:
+            root = os.path.realpath(self._root).rstrip("/") + "/"
+            paths = [path for path in paths if os.path.realpath(path).startswith(root)]
+
+        if not paths or self._folder[:1] != "/" or len(self._folder) > MAX_FOLDER_CHARS:
+            return {}
+        named = [
+            {"path": path[len(start) :] if path.startswith(start) else path, "size": min(found[path][1], MAX_SIZE)}
+            for path in paths[:MAX_NAMED]
+        ]
+        return {"files": {"folder": self._folder, "changed": named, "more": len(paths) - len(named)}}
+
+
+def _state(about):
+    return about.st_ctime_ns, about.st_size, about.st_ino
+
+
+def _time_of(entry):
+    try:
+        return entry.stat(follow_symlinks=False).st_ctime_ns
+    except OSError:
+        return -1  # It is gone again
+
+
+class _Look:
+    ""
+
+    def __init__(self, since, known, seconds):
+        self.since, self.known = since, known
+        self.left = ENTRIES
+        self.end = _monotonic() + min(seconds, MAX_SECONDS)
+        self.found = {}
+
+    def below(self, folder):
+        if (folder + "/").startswith(_NO_DISK):
+            return
+        level = self.inside(folder, True)
+
+        for _ in range(MAX_DEPTH - 1 if folder != "/" else 0):
+            if not level:
+                return
+            level = [path for parent in level for path in self.inside(parent, False)]
+
+    def inside(self, folder, is_first):
+        ""
+        folders, files, since, left = [], [], self.since, self.left
+        if left <= 0 and self.is_over(left):
+            return folders
+        try:
+            with _scandir(folder) as entries:
+                for entry in entries:
+                    if left <= 0 and self.is_over(left):
+                        break
+                    left -= 1
+                    name = entry.name
+                    if name[0] == "." or name in _SKIPPED or name.endswith(_SKIPPED_ENDS):
+                        continue
+                    if entry.is_file(follow_symlinks=False):
+                        if name == _ENVIRONMENT and not is_first:
+                            return []
+                        if _time_of(entry) >= since:
+                            files.append(entry)
+                    elif entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+        except OSError:
+            folders.clear()  # It is gone, or may not be read
+        finally:
+            self.left = left
+        for entry in files:
+            self.take(entry)
+        return folders
+
+    def is_over(self, left):
+        return _monotonic() > self.end or left <= ENTRIES - MAX_ENTRIES
+
+    def take(self, entry):
+        state = _state(entry.stat(follow_symlinks=False))  # As it was when its time was asked
+        if self.known.get(entry.path) != state:
+            self.found[entry.path] = state
+`,
   children: `""
 
 from .pristine import BUILTINS as __builtins__
@@ -2250,6 +2406,7 @@ import warnings
 
 from . import libraries, pristine
 from .capture import Streams
+from .changes import Changes
 from .language import Session
 from .recorder import Recorder
 
@@ -2268,6 +2425,7 @@ class Kernel:
         self.armed = self.resting = self.interrupted = self.pausing = False
         self.recorder = Recorder()
         self.streams = Streams(self.recorder)
+        self.changes = Changes()
         self.publisher = shell.display_pub.publish
         self.input = getattr(getattr(shell, "kernel", None), "_sys_raw_input", None) or builtins.input
         self.session = Session(self.emit)
@@ -2321,6 +2479,7 @@ class Kernel:
         self.recorder.begin(request["cell"], request["head"], request["tail"], self.publish)
         self.streams.restore()
         self.interrupted = False
+        self.changes.begin(folder())
         result = {"status": "error", "error": STOPPED}
         with self.loops:
             try:
@@ -2333,7 +2492,9 @@ class Kernel:
         self.streams.restore()
         self.streams.flush()
         self.streams.drain()
-        self.recorder.end({"type": "done", "cwd": folder(), "interrupted": self.interrupted, **result})
+        cwd = folder()
+        files = self.changes.end(cwd)
+        self.recorder.end({"type": "done", "cwd": cwd, "interrupted": self.interrupted, **files, **result})
         self.rest()
         return None
 

@@ -6,6 +6,7 @@ import type {
   KernelFiles,
   KernelRef,
 } from "../../core/backend.ts";
+import type { ChangedFiles } from "../../core/changed-files.ts";
 import { type Deferred, deferred } from "../../core/deferred.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Cell, ExecutionReply } from "../../core/execution.ts";
@@ -165,7 +166,7 @@ export class SubprocessKernel implements Kernel {
   #childDied(frame: DiedFrame): void {
     // The monitor kills what is left of the tree and ends; that must not take for ever.
     this.#reaper = setTimeout(() => this.#monitor.kill(undefined), this.#settings.graceMs + ANSWER_MS).unref();
-    this.#lose(frame.detail, frame.aborted);
+    this.#lose(frame.detail, frame.aborted, frame.files);
   }
 
   #answer(frame: ReplyFrame): void {
@@ -213,11 +214,11 @@ export class SubprocessKernel implements Kernel {
     this.#lose(detail, false);
   }
 
-  #lose(detail: string, stopped: boolean): void {
+  #lose(detail: string, stopped: boolean, files?: ChangedFiles): void {
     if (this.#gone !== undefined) return;
     this.#gone = this.#closing ? "shut down" : detail;
     this.#ready.reject(new Error(`The worker was ${detail}`));
-    this.#cell?.lost(this.#gone, stopped);
+    this.#cell?.lost(this.#gone, stopped, files);
     for (const request of this.#requests.values()) request.reject(kernelGone());
     if (!this.#closing) this.#died.resolve(detail);
   }

@@ -1,3 +1,4 @@
+import { type ChangedFiles, parseChangedFiles } from "../../core/changed-files.ts";
 import { ERROR_CODES, type ErrorCode } from "../../core/errors.ts";
 import type { MimeBundle, PythonError, StreamName } from "../../core/execution.ts";
 import { FrameError } from "./frames.ts";
@@ -36,14 +37,17 @@ export type OutputFrame =
     }
   | { readonly type: "display_data" | "execute_result"; readonly id: number; readonly data: MimeBundle };
 
-export type DoneFrame = { readonly type: "done"; readonly id: number } & (
-  | { readonly status: "ok" }
-  | { readonly status: "error"; readonly error: PythonError }
-  | { readonly status: "aborted"; readonly error?: PythonError }
-  | { readonly status: "refused"; readonly code: ErrorCode; readonly message: string }
-);
+type Told = { readonly files?: ChangedFiles };
 
-export type DiedFrame = { readonly type: "died"; readonly detail: string; readonly aborted: boolean };
+export type DoneFrame = { readonly type: "done"; readonly id: number } & Told &
+  (
+    | { readonly status: "ok" }
+    | { readonly status: "error"; readonly error: PythonError }
+    | { readonly status: "aborted"; readonly error?: PythonError }
+    | { readonly status: "refused"; readonly code: ErrorCode; readonly message: string }
+  );
+
+export type DiedFrame = { readonly type: "died"; readonly detail: string; readonly aborted: boolean } & Told;
 
 export type ReplyFrame = { readonly type: "reply"; readonly id: number } & (
   | { readonly value: Fields; readonly error?: undefined }
@@ -70,7 +74,7 @@ export function parseMonitorFrame(value: unknown): MonitorFrame {
     case "ready":
       return { type: "ready", pid: number(frame.pid), cwd: text(frame.cwd) };
     case "died":
-      return { type: "died", detail: text(frame.detail), aborted: frame.aborted === true };
+      return { type: "died", detail: text(frame.detail), aborted: frame.aborted === true, ...parseFiles(frame) };
     default:
       throw new FrameError("A frame has no known type");
   }
@@ -95,7 +99,7 @@ function parseBundle(value: unknown): MimeBundle {
 }
 
 function parseDone(frame: Fields): DoneFrame {
-  const done = { type: "done", id: number(frame.id) } as const;
+  const done = { type: "done", id: number(frame.id), ...parseFiles(frame) } as const;
   switch (frame.status) {
     case "ok":
       return { ...done, status: "ok" };
@@ -110,6 +114,13 @@ function parseDone(frame: Fields): DoneFrame {
     default:
       throw new FrameError("A done frame has no known status");
   }
+}
+
+function parseFiles(frame: Fields): Told {
+  if (frame.files === undefined) return {};
+  const files = parseChangedFiles(frame.files);
+  if (!files) throw new FrameError("A frame tells of files that cannot be");
+  return { files };
 }
 
 function parseReply(frame: Fields): ReplyFrame {

@@ -1,4 +1,5 @@
 import type { ExecuteOptions } from "../../core/backend.ts";
+import type { ChangedFiles } from "../../core/changed-files.ts";
 import { type Deferred, deferred } from "../../core/deferred.ts";
 import { AppError } from "../../core/errors.ts";
 import type { ExecutionReply } from "../../core/execution.ts";
@@ -47,10 +48,13 @@ export class RunningCell {
   }
 
   /** The kernel is gone; `stopped` when that was done to stop this cell. */
-  lost(detail: string, stopped: boolean): void {
+  lost(detail: string, stopped: boolean, files?: ChangedFiles): void {
     if (!this.#settle()) return;
     const aborted = stopped || this.#overdue;
-    this.#reply.resolve(aborted ? { status: "aborted", kernelAlive: false } : { status: "died", detail });
+    const told = files && { files };
+    this.#reply.resolve(
+      aborted ? { status: "aborted", kernelAlive: false, ...told } : { status: "died", detail, ...told },
+    );
   }
 
   #interrupt(): void {
@@ -71,7 +75,8 @@ export class RunningCell {
 }
 
 function toReply(frame: Exclude<DoneFrame, { status: "refused" }>): ExecutionReply {
-  if (frame.status === "ok") return { status: "ok" };
-  if (frame.status === "error") return { status: "error", error: frame.error };
-  return { status: "aborted", kernelAlive: true, ...(frame.error ? { error: frame.error } : {}) };
+  const files = frame.files && { files: frame.files };
+  if (frame.status === "ok") return { status: "ok", ...files };
+  if (frame.status === "error") return { status: "error", error: frame.error, ...files };
+  return { status: "aborted", kernelAlive: true, ...(frame.error ? { error: frame.error } : {}), ...files };
 }

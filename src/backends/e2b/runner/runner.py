@@ -22,6 +22,7 @@ import warnings
 
 from . import libraries, pristine
 from .capture import Streams
+from .changes import Changes
 from .language import Session
 from .recorder import Recorder
 
@@ -40,6 +41,7 @@ class Kernel:
         self.armed = self.resting = self.interrupted = self.pausing = False
         self.recorder = Recorder()
         self.streams = Streams(self.recorder)
+        self.changes = Changes()
         self.publisher = shell.display_pub.publish
         self.input = getattr(getattr(shell, "kernel", None), "_sys_raw_input", None) or builtins.input
         self.session = Session(self.emit)
@@ -93,6 +95,7 @@ class Kernel:
         self.recorder.begin(request["cell"], request["head"], request["tail"], self.publish)
         self.streams.restore()
         self.interrupted = False
+        self.changes.begin(folder())
         result = {"status": "error", "error": STOPPED}
         with self.loops:
             try:
@@ -105,7 +108,9 @@ class Kernel:
         self.streams.restore()
         self.streams.flush()
         self.streams.drain()
-        self.recorder.end({"type": "done", "cwd": folder(), "interrupted": self.interrupted, **result})
+        cwd = folder()
+        files = self.changes.end(cwd)
+        self.recorder.end({"type": "done", "cwd": cwd, "interrupted": self.interrupted, **files, **result})
         self.rest()
         return None
 
