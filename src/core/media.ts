@@ -47,8 +47,46 @@ export function mimeTypeOf(path: string, data: Uint8Array): string {
   const signed = SIGNATURES.find(([, bytes]) => bytes.every((byte, at) => data[at] === byte));
   if (signed) return signed[0];
   if (isWebp(data)) return "image/webp";
-  const suffix = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
-  return SUFFIXES[suffix] ?? (data.includes(0) ? "application/octet-stream" : "text/plain");
+  return SUFFIXES[suffixOf(path)] ?? (data.includes(0) ? "application/octet-stream" : "text/plain");
+}
+
+/** Of names whose content must be looked at before it is shown as such. */
+const OTHER_SUFFIXES: Readonly<Record<string, string>> = {
+  bmp: "image/bmp",
+  css: "text/css",
+  gif: "image/gif",
+  gz: "application/gzip",
+  jpeg: "image/jpeg",
+  jpg: "image/jpeg",
+  js: "text/javascript",
+  jsonl: "application/x-ndjson",
+  log: "text/plain",
+  mp3: "audio/mpeg",
+  mp4: "video/mp4",
+  parquet: "application/vnd.apache.parquet",
+  pdf: "application/pdf",
+  png: "image/png",
+  tar: "application/x-tar",
+  tif: "image/tiff",
+  tiff: "image/tiff",
+  toml: "application/toml",
+  tsv: "text/tab-separated-values",
+  wav: "audio/wav",
+  webp: "image/webp",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  yaml: "application/yaml",
+  yml: "application/yaml",
+  zip: "application/zip",
+};
+
+/** What a file's name says that it is, for a link to it. */
+export function mimeTypeOfName(path: string): string {
+  const suffix = suffixOf(path);
+  return SUFFIXES[suffix] ?? OTHER_SUFFIXES[suffix] ?? "application/octet-stream";
+}
+
+function suffixOf(path: string): string {
+  return /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
 }
 
 function isWebp(data: Uint8Array): boolean {

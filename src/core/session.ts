@@ -1,4 +1,5 @@
 import type { KernelRef } from "./backend.ts";
+import type { ChangedFiles } from "./changed-files.ts";
 import type { Output, PythonError } from "./execution.ts";
 
 /** `running` becomes `interrupted` when the server ended before the block did. */
@@ -27,6 +28,8 @@ export type Block = {
   readonly durationMs: number;
   /** Characters of output that were not kept. */
   readonly truncatedChars: number;
+  /** What it made or changed in its working folder; no part of its output. */
+  readonly files?: ChangedFiles;
   /** Name of the token that ran it, with authentication. */
   readonly by?: string;
 };

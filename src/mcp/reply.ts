@@ -6,6 +6,7 @@ import { cutText, renderReply, renderTranscript, splitStreams, tableOf, wellForm
 import type { History } from "../sessions/history.ts";
 import type { RerunResult } from "../sessions/rerun.ts";
 import type { RunResult } from "../sessions/run.ts";
+import { fileFacts, fileLinks, filesOutput } from "./changed-files.ts";
 import type { ReplySettings } from "./tool.ts";
 import { outputUri } from "./uris.ts";
 
@@ -27,6 +28,7 @@ export const blockOutput = {
   note: z.string().optional(),
   saved: z.boolean().optional().describe("false: the history store failed, only this reply has the block"),
   table: z.unknown().optional().describe("A data frame's first rows, as a Frictionless data resource"),
+  ...filesOutput,
 };
 
 export const historyOutput = {
@@ -41,6 +43,8 @@ export const historyOutput = {
 const MAX_IMAGE_CHARS = 6 * 1024 * 1024;
 /** All pictures of a rerun together. */
 const MAX_RERUN_IMAGE_CHARS = 20 * 1024 * 1024;
+/** About how many files the facts of a rerun name; of each block one at least. */
+const MAX_RERUN_FILES = 200;
 
 type RunReplySettings = ReplySettings & { readonly echo: boolean };
 
@@ -50,11 +54,16 @@ export function runReply(id: string, { block, index, unsaved }: RunResult, setti
   const pictures = picturesOf(block, link());
   const text = unsaved ? `${rendered.text}\n(not saved: the history store is unavailable)` : rendered.text;
   return {
-    content: [{ type: "text", text }, ...pictures, ...moreLink(rendered.truncatedChars, link())],
+    content: [
+      { type: "text", text },
+      ...pictures,
+      ...moreLink(rendered.truncatedChars, link()),
+      ...fileLinks(id, [{ block }]),
+    ],
     ...structured(settings, () => ({
       session_id: id,
       index,
-      ...blockFacts(block, settings),
+      ...blockFacts(id, block, settings),
       truncated_chars: block.truncatedChars + rendered.truncatedChars,
       images: pictures.filter(({ type }) => type === "image").length,
       ...(unsaved ? { saved: false } : {}),
@@ -67,7 +76,10 @@ function structured(settings: ReplySettings, facts: () => Record<string, unknown
   return settings.structured === "off" ? {} : { structuredContent: facts() };
 }
 
-function blockFacts(block: Block, { structured, replyChars }: ReplySettings): Record<string, unknown> {
+type FactsSettings = ReplySettings & { readonly maxFiles?: number };
+
+function blockFacts(id: string, block: Block, settings: FactsSettings): Record<string, unknown> {
+  const { structured, replyChars, maxFiles } = settings;
   const { stdout, stderr, result } = splitStreams(block, replyChars);
   const table = tableOf(block);
   return {
@@ -79,6 +91,7 @@ function blockFacts(block: Block, { structured, replyChars }: ReplySettings): Re
     duration_ms: Math.round(block.durationMs * 1000) / 1000,
     ...(block.note === undefined ? {} : { note: block.note }),
     ...(table === undefined ? {} : { table }),
+    ...fileFacts(id, block, maxFiles),
   };
 }
 
@@ -117,6 +130,7 @@ function picture({ data }: DisplayOutput, position: number, link: string): Conte
 export function rerunReply(id: string, result: RerunResult, settings: ReplySettings): CallToolResult {
   const { replyChars } = settings;
   const share = Math.floor(replyChars / result.entries.length);
+  const maxFiles = Math.ceil(MAX_RERUN_FILES / result.entries.length);
   const parts = result.entries.map(({ block, index, same }) => {
     const rendered = renderReply(block, index + 1, {
       echo: settings.echo,
@@ -133,15 +147,16 @@ export function rerunReply(id: string, result: RerunResult, settings: ReplySetti
   const pictures = parts.flatMap((part) => part.pictures);
   const shown = withinChars(pictures, MAX_RERUN_IMAGE_CHARS);
   const left = pictures.length - shown.length;
+  const links = fileLinks(id, result.entries);
   const more = left > 0 ? [`${left} pictures are left out: run their blocks alone, or use export_history`] : [];
   return {
-    content: [{ type: "text", text: [text, summaryOf(result), ...more].join("\n\n") }, ...shown],
+    content: [{ type: "text", text: [text, summaryOf(result), ...more].join("\n\n") }, ...shown, ...links],
     ...structured(settings, () => ({
       status: failed ? "error" : "ok",
       session_id: id,
       blocks: result.entries.map(({ block, index, same }, at) => ({
         index,
-        ...blockFacts(block, { ...settings, replyChars: Math.min(4000, Math.max(200, share)) }),
+        ...blockFacts(id, block, { ...settings, maxFiles, replyChars: Math.min(4000, Math.max(200, share)) }),
         pictures: parts[at]?.pictures.length ?? 0,
         same_output: same,
       })),

@@ -7,7 +7,7 @@ import type { Caller } from "../sessions/context.ts";
 import type { SessionService } from "../sessions/service.ts";
 import { EXPORT_FORMATS, type ExportFormat, exported, MIME_TYPES, script } from "./exports.ts";
 import { MAX_FILE_BYTES } from "./tools/files.ts";
-import { historyUri, SESSIONS_URI, scriptUri } from "./uris.ts";
+import { historyUri, SESSIONS_URI, scriptUri, unescapePath } from "./uris.ts";
 
 export const RESOURCE_TEMPLATES = [
   ...EXPORT_FORMATS.map((format) => ({
@@ -103,14 +103,6 @@ async function readFileDocument(
   if (path === undefined) return undefined;
   const { data } = await (await service.files(caller, id)).read(path, MAX_FILE_BYTES);
   return { mimeType: mimeTypeOf(path, data), blob: encodeBase64(data) };
-}
-
-function unescapePath(escaped: string): string | undefined {
-  try {
-    return decodeURIComponent(escaped);
-  } catch {
-    return undefined;
-  }
 }
 
 async function readHistoryDocument(

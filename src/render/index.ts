@@ -1,4 +1,5 @@
 export { type CutText, cutText } from "./cut.ts";
+export { shownPath } from "./files.ts";
 export { type SplitStreams, splitStreams } from "./streams.ts";
 export { parseTable, type Table, type TableResource, tableOf } from "./table.ts";
 export { wellFormed } from "./text.ts";

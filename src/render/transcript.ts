@@ -1,5 +1,6 @@
 import type { Block } from "../core/session.ts";
 import { type CutText, cutText } from "./cut.ts";
+import { filesLine } from "./files.ts";
 import { outputParts } from "./output-text.ts";
 import { grouped, linesOf, wellFormed } from "./text.ts";
 
@@ -25,14 +26,19 @@ const REPLY_CHARS = 64 * 1024;
 const MIN_BLOCK_CHARS = 200;
 
 /**
- * One block as the reply shows it: `[n] code`, output, then a sentence on what happened to it.
+ * One block as the reply shows it: `[n] code`, output, then a sentence on what happened to it, and its files.
  * `truncatedChars` counts the output that is left out here, not what the block itself lacks.
  */
 export function renderReply(block: Block, number: number, options: ReplyOptions = {}): CutText {
   const { echo = true, maxChars = REPLY_CHARS, link } = options;
   const parts = outputParts(block);
   const cut = cutText(parts, { maxChars, link: link && (() => link(number - 1)) });
-  const lines = [echo ? echoOf(block.code, number, maxChars) : "", withoutLastBreak(cut.text), noteOf(block)];
+  const lines = [
+    echo ? echoOf(block.code, number, maxChars) : "",
+    withoutLastBreak(cut.text),
+    noteOf(block),
+    filesLine(block),
+  ];
   const text = lines.filter((line, index) => line !== "" || (index === 1 && cut.text !== "")).join("\n");
   return { text: text === "" ? `[${number}]` : text, truncatedChars: cut.truncatedChars };
 }

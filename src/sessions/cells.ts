@@ -90,6 +90,7 @@ export function completeBlock(block: Block, outcome: CellOutcome): Block {
     startedAt: outcome.startedAt,
     durationMs: outcome.durationMs,
     truncatedChars,
+    ...(reply.files && { files: reply.files }),
   };
 }
 

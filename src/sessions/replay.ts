@@ -22,7 +22,7 @@ export async function replayBlock(
   number: number,
   options: CellOptions,
 ): Promise<{ readonly block: Block; readonly reason: StopReason | undefined }> {
-  const { note: _old, ...rest } = block;
+  const { note: _old, files: _before, ...rest } = block;
   const fresh: Block = { ...rest, status: "running", outputs: [], error: null, epoch };
   const { code, path } = block;
   const cell = { code, number, ...(path === undefined ? {} : { path }) };

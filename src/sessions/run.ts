@@ -260,5 +260,6 @@ function sizeOf(block: Block): number {
     if (output.type === "stream") size += output.text.length;
     else for (const content of Object.values(output.data)) size += content.length;
   }
+  for (const { path } of block.files?.changed ?? []) size += path.length;
   return size;
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { MAX_CHANGED, MAX_PATH_CHARS } from "../core/changed-files.ts";
 import type { Block, SessionRecord } from "../core/session.ts";
 import { isSegment } from "./keys.ts";
 import { areRanges } from "./ranges.ts";
@@ -27,6 +28,13 @@ const output = z.union([
   z.looseObject({ type: z.enum(["display_data", "execute_result"]), data: z.record(text, text) }),
 ]);
 
+const filePath = text.min(1).max(MAX_PATH_CHARS);
+const files = z.looseObject({
+  folder: filePath,
+  changed: z.array(z.looseObject({ path: filePath, size: count })).max(MAX_CHANGED),
+  more: count,
+});
+
 const block = z.looseObject({
   sequence: sequences,
   kind: z.enum(["code", "file"]),
@@ -41,6 +49,7 @@ const block = z.looseObject({
   startedAt: amount,
   durationMs: amount,
   truncatedChars: count,
+  files: files.optional(),
   by: text.optional(),
 });
 
