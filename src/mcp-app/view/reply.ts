@@ -1,3 +1,4 @@
+import { parseChangedFiles } from "../../core/changed-files.ts";
 import type { Output } from "../../core/execution.ts";
 import type { Block, BlockStatus } from "../../core/session.ts";
 import { TABLE_TYPE } from "../../render/table.ts";
@@ -14,6 +15,8 @@ export type Facts = {
   readonly duration_ms?: number;
   readonly note?: string;
   readonly table?: object;
+  readonly files?: unknown;
+  readonly more_files?: number;
   /** Of a block of `rerun_code`: how many of the reply's pictures are its own. */
   readonly pictures?: number;
   readonly same_output?: boolean;
@@ -75,7 +78,14 @@ export function blockOf(facts: Facts, code: string, pictures: readonly Record<st
     state: facts.state ?? "kept",
     durationMs: facts.duration_ms ?? 0,
     ...(facts.note === undefined ? {} : { note: facts.note }),
+    ...filesOf(facts),
   };
+}
+
+/** Only names and sizes are shown, so the folder does not matter. */
+function filesOf({ files, more_files }: Facts): Pick<Block, "files"> {
+  const parsed = parseChangedFiles({ folder: "/", changed: files, more: more_files ?? 0 });
+  return parsed ? { files: parsed } : {};
 }
 
 /** @returns A block of which only the code is known yet. */

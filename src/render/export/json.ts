@@ -19,7 +19,7 @@ export function exportJson(history: ExportedHistory): string {
 }
 
 function recordOf({ number, block }: Entry): Record<string, unknown> {
-  const { kind, code, path, status, state, note, startedAt, durationMs, truncatedChars, outputs, error } = block;
+  const { kind, code, path, status, state, note, startedAt, durationMs, truncatedChars, outputs, error, files } = block;
   return {
     index: number - 1,
     kind,
@@ -33,6 +33,7 @@ function recordOf({ number, block }: Entry): Record<string, unknown> {
     truncated_chars: truncatedChars,
     outputs,
     error,
+    ...(files === undefined ? {} : { files }),
   };
 }
 

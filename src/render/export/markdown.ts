@@ -2,6 +2,7 @@ import type { Output } from "../../core/execution.ts";
 import type { Block } from "../../core/session.ts";
 import { stripAnsi } from "../../core/terminal.ts";
 import { cutText } from "../cut.ts";
+import { filesLine } from "../files.ts";
 import { outputParts } from "../output-text.ts";
 import { dataUri, type Picture, pictureOf } from "../pictures.ts";
 import { cellText, isNumeric, parseTable, TABLE_TYPE, type Table } from "../table.ts";
@@ -22,12 +23,12 @@ export function exportMarkdown(history: ExportedHistory): string {
 }
 
 function blockParts({ number, block }: Entry): string[] {
-  const note = noteOf(block);
+  const ends = [noteOf(block), filesLine(block)].filter((line) => line !== "");
   return [
     `## \\[${number}\\]`,
     ...(block.code.trim() === "" ? [] : [fenced(block.code, "python")]),
     ...outputsOf(block),
-    ...(note === "" ? [] : [`*${escaped(note)}*`]),
+    ...ends.map((line) => `*${escaped(line)}*`),
   ];
 }
 

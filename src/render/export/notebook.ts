@@ -34,10 +34,15 @@ function cellOf({ number, block }: Entry): Record<string, unknown> {
     cell_type: "code",
     execution_count: block.status === "running" ? null : number,
     id: `block-${block.sequence}`,
-    metadata: { "edge-python-repl": { status: block.status, duration_ms: block.durationMs } },
+    metadata: { "edge-python-repl": factsOf(block) },
     outputs: [...streamsMarked(block.outputs).map((output) => outputOf(output, number)), ...endOf(block)],
     source: sourceLines(block.kind === "file" ? runMagic(block.path ?? block.code) : block.code),
   };
+}
+
+/** What a cell of a notebook has no field for. */
+function factsOf({ status, durationMs, files }: Block): Record<string, unknown> {
+  return { status, duration_ms: durationMs, ...(files === undefined ? {} : { files }) };
 }
 
 /** IPython's way to run a file in the notebook's own namespace. */

@@ -1,4 +1,5 @@
 import type { Block } from "../../core/session.ts";
+import { filesLine } from "../files.ts";
 import { withoutEndBreaks } from "../text.ts";
 import { type Entry, noteOf } from "../transcript.ts";
 import { escapeHtml, textHtml } from "./escape.ts";
@@ -31,7 +32,9 @@ export function renderBlockHtml({ number, block }: Entry, options: BlockHtmlOpti
   const failure = error === null ? "" : errorHtml(error, label);
   const note = status === "running" ? "" : noteOf(block);
   const noteHtml = note === "" ? "" : `<p class="note">${textHtml(note.slice(1, -1))}</p>`;
-  const output = outputs + failure + noteHtml;
+  const files = filesLine(block);
+  const filesHtml = files === "" ? "" : `<p class="files">${textHtml(files)}</p>`;
+  const output = outputs + failure + noteHtml + filesHtml;
   return (
     `<article class="block${options.inMemory === false ? " gone" : ""}" id="b${number}" aria-label="Block ${number}" ` +
     `data-status="${status}" data-sequence="${sequence}">${headHtml(number, block, options)}` +

@@ -55,7 +55,8 @@ const BLOCK = `
 .block pre.text{max-height:36rem}
 .block pre.stderr{background:var(--warning-ground);box-shadow:inset 3px 0 var(--warning)}
 .block pre.shown{white-space:pre-wrap;overflow-wrap:anywhere}
-.block .mark,.block .note{margin:0;padding:.35rem .9rem;color:var(--soft);font-size:.8rem}
+.block .mark,.block .note,.block .files{margin:0;padding:.35rem .9rem;color:var(--soft);font-size:.8rem}
+.block .files{overflow-wrap:anywhere}
 .block .note{background:var(--warning-ground);color:var(--warning)}
 .block figure{margin:0;padding:.75rem .9rem}
 .block img{display:block;max-width:100%;height:auto;border-radius:4px;background:#fff}
