@@ -1,4 +1,5 @@
 import { AWAIT_CHECKS } from "./backend-checks-await.ts";
+import { CHANGE_CHECKS } from "./backend-checks-changes.ts";
 import { DISPLAY_CHECKS } from "./backend-checks-display.ts";
 import { ERROR_CHECKS } from "./backend-checks-errors.ts";
 import { FILE_CHECKS } from "./backend-checks-files.ts";
@@ -19,5 +20,6 @@ export const BACKEND_CHECKS: readonly BackendCheck[] = [
   ...STOP_CHECKS,
   ...LIFE_CHECKS,
   ...FILE_CHECKS,
+  ...CHANGE_CHECKS,
   ...INSTALL_CHECKS,
 ];

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { ChangedFiles } from "../../src/core/changed-files.ts";
 import type { ExecutionReply, MimeBundle, Output, PythonError, StreamName } from "../../src/core/execution.ts";
 import {
   type BundleMatch,
@@ -31,7 +32,8 @@ export function compareOutputs(outputs: readonly Output[], result: CellResult): 
   assert.deepEqual(pieces.slice(wanted.length), [], "There is more output than wanted");
 }
 
-export function compareReply(reply: ExecutionReply, result: CellResult): void {
+export function compareReply({ files, ...reply }: ExecutionReply, result: CellResult): void {
+  compareFiles(files, result);
   if (result.error) {
     assert.equal(reply.status, "error", `The status is ${JSON.stringify(reply)}`);
     if (reply.status === "error") compareError(reply.error, result.error);
@@ -47,6 +49,14 @@ export function compareReply(reply: ExecutionReply, result: CellResult): void {
   } else {
     assert.deepEqual(reply, { status: "ok" });
   }
+}
+
+function compareFiles(files: ChangedFiles | undefined, { files: wanted, moreFiles = 0 }: CellResult): void {
+  if (!wanted) return;
+  const told = (files?.changed ?? []).map(({ path, size }) => [path, size]);
+  assert.deepEqual(told, Object.entries(wanted), `The files are ${JSON.stringify(files)}`);
+  assert.equal(files?.more ?? 0, moreFiles, "The count of files that are not named is wrong");
+  if (files) assert.match(files.folder, /^\//, "The folder of the files is not absolute");
 }
 
 function compareError(error: PythonError, wanted: ErrorMatch): void {

@@ -64,6 +64,22 @@ function cellFaults(step: CellStep, fault: MakeFault): Fault[] {
     fault("output after the reply", { late: [more] }),
     ...outputs.flatMap((output, index) => outputFaults(step, outputs, output, index, fault)),
     ...otherReplies(step, reply).map((wrong) => fault(`replies ${JSON.stringify(wrong)}`, { reply: wrong })),
+    ...otherFiles(step, reply).map((wrong) => fault(`files ${JSON.stringify(wrong.files)}`, { reply: wrong })),
+  ];
+}
+
+function otherFiles(step: CellStep, { files, ...reply }: ExecutionReply): ExecutionReply[] {
+  if (!step.files) return [];
+  const more = { path: "unasked", size: 1 };
+  if (!files) return [{ ...reply, files: { folder: "/session", changed: [more], more: 0 } }];
+  const { changed } = files;
+  return [
+    reply,
+    { ...reply, files: { ...files, changed: [...changed, more] } },
+    { ...reply, files: { ...files, changed: changed.map(({ path, size }) => ({ path, size: size + 1 })) } },
+    { ...reply, files: { ...files, changed: changed.map(({ path, size }) => ({ path: `/x/${path}`, size })) } },
+    { ...reply, files: { ...files, more: files.more + 1 } },
+    { ...reply, files: { ...files, folder: "session" } },
   ];
 }
 

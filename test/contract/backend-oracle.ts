@@ -143,6 +143,12 @@ export function sampleOf(match: TextMatch): string {
 }
 
 function toReply(result: CellResult): ExecutionReply {
+  const changed = Object.entries(result.files ?? {}).map(([path, size]) => ({ path, size }));
+  const files = { folder: "/session", changed, more: result.moreFiles ?? 0 };
+  return { ...toBareReply(result), ...(changed.length > 0 ? { files } : {}) };
+}
+
+function toBareReply(result: CellResult): ExecutionReply {
   if (result.error) {
     const { name, message, traceback } = result.error;
     return { status: "error", error: { name, message: sampleOf(message), traceback: sampleOf(traceback) } };

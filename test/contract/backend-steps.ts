@@ -36,6 +36,10 @@ export type CellResult = {
   readonly died?: TextMatch;
   /** With `died`: the kernel was gone before. */
   readonly started?: false;
+  /** What it is said to have made or changed: paths and bytes, in order. Default: whatever is said. */
+  readonly files?: Readonly<Record<string, number>>;
+  /** How many files more are said to be there than are named. */
+  readonly moreFiles?: number;
   /** The call itself is refused. */
   readonly refused?: ErrorCode;
   /** Milliseconds from the stop, or else from the call, to the reply. */
