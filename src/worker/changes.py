@@ -14,7 +14,7 @@ MAX_NAMED = 20
 MAX_FOLDER_CHARS = 4096
 MAX_SIZE = (1 << 53) - 1  # What JSON readers hold; sparse files may claim to be larger
 MAX_DEPTH = 4
-# Entries that are looked at after any cell; more while that takes less time than the cell did, up to these bounds.
+# Entries of a folder that are looked at after any cell; more while that takes less time than the cell did, up to these bounds.
 ENTRIES = 200
 MAX_ENTRIES = 20000
 MAX_SECONDS = 0.05
@@ -103,13 +103,14 @@ class _Look:
 
     def __init__(self, since, known, seconds):
         self.since, self.known = since, known
-        self.left = ENTRIES
+        self.left = 0
         self.end = _monotonic() + min(seconds, MAX_SECONDS)
         self.found = {}
 
     def below(self, folder):
         if (folder + "/").startswith(_NO_DISK):
             return
+        self.left = ENTRIES  # For each of the folders, so that a large one does not hide the other
         level = self.inside(folder, True)
         # What is below `/` is the system's.
         for _ in range(MAX_DEPTH - 1 if folder != "/" else 0):

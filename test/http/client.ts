@@ -6,6 +6,7 @@ export type Content = {
   readonly mimeType?: string;
   readonly data?: string;
   readonly uri?: string;
+  readonly name?: string;
 };
 
 export type ToolReply = {
@@ -33,7 +34,13 @@ export type JsonSchema = {
 };
 
 export type ResourceInfo = { readonly uri: string; readonly mimeType?: string };
-export type ResourceText = { readonly uri: string; readonly mimeType?: string; readonly text?: string };
+export type ResourceText = {
+  readonly uri: string;
+  readonly mimeType?: string;
+  readonly text?: string;
+  /** Base64, in place of `text`. */
+  readonly blob?: string;
+};
 
 export type CallOptions = {
   readonly signal?: AbortSignal;

@@ -1,5 +1,6 @@
 import { after, before, describe, test } from "node:test";
 import { type Check, sessionOf, type World } from "./check.ts";
+import { changeChecks } from "./checks-changes.ts";
 import { errorChecks } from "./checks-errors.ts";
 import { liveChecks } from "./checks-live.ts";
 import { resourceChecks } from "./checks-resources.ts";
@@ -13,6 +14,7 @@ export const CHECKS: readonly Check[] = [
   ...toolChecks,
   ...errorChecks,
   ...resourceChecks,
+  ...changeChecks,
   ...liveChecks,
 ];
 

@@ -79,6 +79,14 @@ class Cells(WorkerCase):
         reply = self.worker.run("os.chdir('sub'); open('low', 'w').close()")
         self.assertEqual([file["path"] for file in reply.end["files"]["changed"]], ["sub/low"])
 
+    def test_a_large_folder_does_not_hide_the_one_at_the_end(self):
+        for number in range(1000):
+            self.put("f%d" % number)
+        other = self.folder()
+        code = "import os; os.chdir(%r); open('there', 'w').close()" % other
+        self.assertEqual(self.paths(code), [os.path.join(other, "there")])
+        self.assertNotIn("files", self.worker.run("1").end)
+
     def test_a_file_that_is_gone_at_the_end_is_not_told(self):
         self.assertEqual(self.paths("import os; open('a', 'w').close(); os.remove('a')"), [])
 

@@ -303,13 +303,14 @@ class _Look:
 
     def __init__(self, since, known, seconds):
         self.since, self.known = since, known
-        self.left = ENTRIES
+        self.left = 0
         self.end = _monotonic() + min(seconds, MAX_SECONDS)
         self.found = {}
 
     def below(self, folder):
         if (folder + "/").startswith(_NO_DISK):
             return
+        self.left = ENTRIES  # For each of the folders, so that a large one does not hide the other
         level = self.inside(folder, True)
 
         for _ in range(MAX_DEPTH - 1 if folder != "/" else 0):
