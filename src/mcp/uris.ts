@@ -1,3 +1,4 @@
+import { MAX_PATH_CHARS } from "../core/changed-files.ts";
 import type { Slice } from "../sessions/rerun.ts";
 
 /** The resource URIs of the contract. Session ids need no escaping: their alphabet is safe in a URI. */
@@ -34,9 +35,9 @@ function escapeSegment(segment: string): string {
   });
 }
 
-/** @returns The path that `fileUri` escaped; undefined for what is not escaped well. */
+/** @returns The path that `fileUri` escaped; undefined for what is not escaped well, or can be no path. */
 export function unescapePath(escaped: string): string | undefined {
-  if (/%(?![0-9a-f]{2})/i.test(escaped)) return undefined;
+  if (escaped.length > 3 * MAX_PATH_CHARS || /%(?![0-9a-f]{2})/i.test(escaped)) return undefined;
   return escaped.replace(/(?:%[0-9a-f]{2})+/gi, unescapeBytes);
 }
 

@@ -5,7 +5,7 @@ import type { Cell, ExecutionReply } from "../../src/core/execution.ts";
 
 /**
  * A backend whose kernels understand a few words, for tests of what is above backends: `set A`, `get A` (an error when it
- * is not set), `print TEXT`, `wait` (until the signal), `stuck` (killed by it), `die`, `refuse`, `down`.
+ * is not set), `print TEXT`, `make FILE`, `wait` (until the signal), `stuck` (killed by it), `die`, `refuse`, `down`.
  */
 export type FakeBackend = Backend & {
   readonly started: KernelOptions[];
@@ -75,6 +75,9 @@ function createFakeKernel(options: KernelOptions, onEnd: (kernel: Kernel) => voi
   return { kernel, crash };
 }
 
+/** Each file that is made is one byte larger than the one before. */
+let made = 0;
+
 const gone = (detail: string): ExecutionReply => ({ status: "died", detail });
 
 async function runWord(names: Set<string>, cell: Cell, { signal, onOutput }: ExecuteOptions): Promise<ExecutionReply> {
@@ -86,6 +89,10 @@ async function runWord(names: Set<string>, cell: Cell, { signal, onOutput }: Exe
   if (word === "get" && !names.has(rest)) {
     const message = `name '${rest}' is not defined`;
     return { status: "error", error: { name: "NameError", message, traceback: `NameError: ${message}` } };
+  }
+  if (word === "make") {
+    made += 1;
+    return { status: "ok", files: { folder: "/work", changed: [{ path: rest, size: made }], more: 0 } };
   }
   if (word === "die") return gone("killed by SIGSEGV");
   if (word === "wait" || word === "stuck") {

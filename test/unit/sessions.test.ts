@@ -258,3 +258,15 @@ test("close lets runs end within its grace, then interrupts them, then ends all 
   assert.equal((await done).block.status, "cancelled");
   assert.equal(backend.open.size, 0);
 });
+
+test("a block keeps what it made; a rerun tells it anew and compares output alone", async () => {
+  const { block } = await run("make a");
+  assert.deepEqual([block.files?.folder, block.files?.changed[0]?.path], ["/work", "a"]);
+  const [stored] = (await service.history(me, "s", {})).entries;
+  assert.deepEqual(stored?.block.files, block.files);
+  assert.equal((await run("print x")).block.files, undefined);
+  const { entries } = await service.rerun(me, "s", { signal: never });
+  const [again] = entries;
+  assert.equal(again?.same, true);
+  assert.equal(again?.block.files?.changed[0]?.size, (block.files?.changed[0]?.size ?? 0) + 1);
+});
