@@ -42,7 +42,8 @@ export const runCode = defineTool({
   name: "run_code",
   title: "Run Python code",
   description:
-    "Runs Python code in a session and returns what it printed, the value of its last expression, pictures and errors. " +
+    "Runs Python code in a session and returns what it printed, the value of its last expression, pictures, errors " +
+    "and links to files that it made or changed. " +
     "Variables stay for the next call; top-level await works; `timeout` seconds interrupt it. " +
     "With `code`, start and end select lines of it; without `code`, they select blocks of history to run again as one. " +
     "Positions count from 0.",
