@@ -15,11 +15,11 @@ MAX_FOLDER_CHARS = 4096
 MAX_SIZE = (1 << 53) - 1  # What JSON readers hold; sparse files may claim to be larger
 MAX_DEPTH = 4
 # Entries of a folder that are looked at after any cell; more while that takes less time than the cell did, up to these bounds.
-ENTRIES = 200
+ENTRIES = 100
 MAX_ENTRIES = 20000
 MAX_SECONDS = 0.05
 
-_SKIPPED = frozenset(["__pycache__", "node_modules", "site-packages"])
+_SKIPPED = ("__pycache__", "node_modules", "site-packages")
 _SKIPPED_ENDS = (".pyc", ".egg-info", ".dist-info")
 _ENVIRONMENT = "pyvenv.cfg"  # The file that makes its folder a virtual environment
 _NO_DISK = ("/proc/", "/sys/", "/dev/")  # Times mean nothing there
@@ -130,14 +130,14 @@ class _Look:
                         break
                     left -= 1
                     name = entry.name
-                    if name[0] == "." or name in _SKIPPED or name.endswith(_SKIPPED_ENDS):
+                    if name[0] == ".":
                         continue
                     if entry.is_file(follow_symlinks=False):
                         if name == _ENVIRONMENT and not is_first:
                             return []
-                        if _time_of(entry) >= since:
+                        if _time_of(entry) >= since and not name.endswith(_SKIPPED_ENDS):
                             files.append(entry)
-                    elif entry.is_dir(follow_symlinks=False):
+                    elif name not in _SKIPPED and not name.endswith(_SKIPPED_ENDS) and entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
         except OSError:
             folders.clear()  # It is gone, or may not be read

@@ -236,7 +236,7 @@ class Bounds(unittest.TestCase):
     def test_what_is_found_within_the_bounds_is_told(self):
         files = self.cell(lambda: self.fill(3000))["files"]
         self.assertEqual(len(files["changed"]), 20)
-        self.assertGreaterEqual(files["more"], 180)
+        self.assertGreaterEqual(files["more"], 80)
 
     def test_what_clients_write_is_remembered_within_a_bound(self):
         path = os.path.join(self.place, "f")
