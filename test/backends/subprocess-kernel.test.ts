@@ -43,6 +43,17 @@ describe("the end of a kernel", () => {
     });
   }
 
+  test("tells the files of the cell that it ended in, or that had to be killed", async () => {
+    const { backend } = await make({ graceMs: 100 });
+    const namesOf = ({ reply }: Awaited<ReturnType<typeof run>>) => reply.files?.changed.map(({ path }) => path);
+    const died = await run(await startKernel(backend), "import os; open('a', 'w').close(); os._exit(3)");
+    assert.deepEqual([died.reply.status, namesOf(died)], ["died", ["a"]]);
+    const stubborn = "import time; open('b', 'w').close()\nwhile True:\n";
+    const code = `${stubborn}    try: time.sleep(60)\n    except KeyboardInterrupt: pass`;
+    const killed = await run(await startKernel(backend), code, AbortSignal.timeout(500));
+    assert.deepEqual([killed.reply.status, namesOf(killed)], ["aborted", ["b"]]);
+  });
+
   test("while idle is told at once", async () => {
     const kernel = await startKernel(shared.backend);
     await run(kernel, "import signal; signal.setitimer(signal.ITIMER_REAL, 0.1); None");
