@@ -92,7 +92,7 @@ async function runWord(names: Set<string>, cell: Cell, { signal, onOutput }: Exe
   }
   if (word === "make") {
     made += 1;
-    return { status: "ok", files: { folder: "/work", changed: [{ path: rest, size: made }], more: 0 } };
+    return { status: "ok", files: { folder: "/home/me", changed: [{ path: rest, size: made }], more: 0 } };
   }
   if (word === "die") return gone("killed by SIGSEGV");
   if (word === "wait" || word === "stuck") {

@@ -15,7 +15,7 @@ import { checkBlock } from "../../src/store/schemas.ts";
 import { block, nameError, numbered, printed } from "../fixtures/render/blocks.ts";
 
 const files: ChangedFiles = {
-  folder: "/work",
+  folder: "/home/me",
   changed: [
     { path: "plot.png", size: 12_345 },
     { path: "out/data.csv", size: 999 },
@@ -23,7 +23,7 @@ const files: ChangedFiles = {
   more: 0,
 };
 const LINE = "Files: plot.png (12.3 kB), out/data.csv (999 B)";
-const named = (path: string, size = 0): ChangedFiles => ({ folder: "/work", changed: [{ path, size }], more: 0 });
+const named = (path: string, size = 0): ChangedFiles => ({ folder: "/home/me", changed: [{ path, size }], more: 0 });
 const lineOf = (changed: ChangedFiles): string => renderReply(block("", [], { files: changed }), 1).text;
 
 describe("what a kernel says of its files", () => {
@@ -70,9 +70,9 @@ describe("what a kernel says of its files", () => {
   });
 
   it("names each file so that it can be read from anywhere", () => {
-    assert.equal(absolutePath("/work", { path: "a/b", size: 0 }), "/work/a/b");
+    assert.equal(absolutePath("/home/me", { path: "a/b", size: 0 }), "/home/me/a/b");
     assert.equal(absolutePath("/", { path: "a", size: 0 }), "/a");
-    assert.equal(absolutePath("/work", { path: "/tmp/a", size: 0 }), "/tmp/a");
+    assert.equal(absolutePath("/home/me", { path: "/tmp/a", size: 0 }), "/tmp/a");
   });
 });
 
@@ -135,7 +135,7 @@ describe("the line of files", () => {
 describe("links to files", () => {
   it("lead back to the path, whatever its name is", () => {
     const paths = [
-      "/work/a b.csv",
+      "/home/me/a b.csv",
       "/tmp/é/漢字 🐍?#%.txt",
       "/new\nline",
       "/caf\udce9",
@@ -185,14 +185,14 @@ describe("replies", () => {
     );
     assert.deepEqual(content[1], {
       type: "resource_link",
-      uri: "repl://sessions/s/files//work/plot.png",
+      uri: "repl://sessions/s/files//home/me/plot.png",
       name: "plot.png",
       mimeType: "image/png",
       size: 12_345,
     });
     assert.deepEqual(facts.files, [
-      { path: "plot.png", size: 12_345, uri: "repl://sessions/s/files//work/plot.png" },
-      { path: "out/data.csv", size: 999, uri: "repl://sessions/s/files//work/out/data.csv" },
+      { path: "plot.png", size: 12_345, uri: "repl://sessions/s/files//home/me/plot.png" },
+      { path: "out/data.csv", size: 999, uri: "repl://sessions/s/files//home/me/out/data.csv" },
     ]);
     assert.equal(facts.stdout, "a\n");
     assert.equal(facts.more_files, undefined);
@@ -208,7 +208,7 @@ describe("replies", () => {
   it("of a rerun of many blocks name few files of each, and link to each file once", () => {
     const changed = Array.from({ length: 20 }, (_, n) => ({ path: `${"d".repeat(200)}/${n}`, size: n }));
     const entries = Array.from({ length: 3000 }, (_, index) => ({
-      ...resultOf({ folder: "/work", changed, more: 5 }),
+      ...resultOf({ folder: "/home/me", changed, more: 5 }),
       index,
       same: true,
     }));

@@ -261,7 +261,7 @@ test("close lets runs end within its grace, then interrupts them, then ends all 
 
 test("a block keeps what it made; a rerun tells it anew and compares output alone", async () => {
   const { block } = await run("make a");
-  assert.deepEqual([block.files?.folder, block.files?.changed[0]?.path], ["/work", "a"]);
+  assert.deepEqual([block.files?.folder, block.files?.changed[0]?.path], ["/home/me", "a"]);
   const [stored] = (await service.history(me, "s", {})).entries;
   assert.deepEqual(stored?.block.files, block.files);
   assert.equal((await run("print x")).block.files, undefined);
