@@ -24,6 +24,7 @@ const SIGNS = 4;
 const LOOKS_PER_SECOND = 10;
 /** The file of a process that is not known to be gone is removed after this. */
 const LEFTOVER_MS = 86_400_000;
+const SYNC_WAIT_MS = 2_000;
 const MAX_WATCHED = 10_000;
 const MAX_NAME = 180;
 /** What file systems without hard links answer. */
@@ -44,23 +45,46 @@ type Context = { readonly mine: string; readonly silentMs: number; readonly watc
  * @throws The error of the file system when `folder` cannot be made.
  */
 export function createFileLocks(folder: string, silentMs = SILENT_MS): Locks {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  removeLeftovers(folder);
-  const context: Context = {
-    mine: join(folder, `${process.pid}-${crypto.randomUUID()}.holder`),
-    silentMs,
-    watched: new Map(),
-  };
+  const context = newContext(folder, silentMs);
   return createLeaseLocks(async (key) => acquire(context, join(folder, `${nameOf(key)}.lock`)));
 }
 
+/** Runs `task` while no other process runs one with the same key. */
+export type SyncLock = <T>(key: string, task: () => T) => T;
+
+/**
+ * The same for tasks of microseconds that wait for nothing: the thread sleeps while another process holds the lock, and
+ * throws an Error when that lasts for `waitMs`.
+ * @throws The error of the file system when `folder` cannot be made.
+ */
+export function createSyncLock(folder: string, silentMs = SILENT_MS, waitMs = SYNC_WAIT_MS): SyncLock {
+  const context = newContext(folder, silentMs);
+  return (key, task) => {
+    const path = join(folder, `${nameOf(key)}.lock`);
+    const began = performance.now();
+    for (let pause = 0.05; !tryTake(context, path); pause = Math.min(10, pause * 1.5)) {
+      if (performance.now() - began > waitMs) {
+        throw new Error(`Another process has held the lock "${key}" for ${waitMs} ms`);
+      }
+      sleep(pause * (0.5 + Math.random() / 2));
+    }
+    const taken = performance.now();
+    try {
+      return task();
+    } finally {
+      release(context, path, taken);
+    }
+  };
+}
+
+function newContext(folder: string, silentMs: number): Context {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  removeLeftovers(folder);
+  return { mine: join(folder, `${process.pid}-${crypto.randomUUID()}.holder`), silentMs, watched: new Map() };
+}
+
 function acquire(context: Context, path: string): Lease | undefined {
-  if (!take(context.mine, path)) {
-    const seen = look(path);
-    if (isAbandoned(context, path, seen)) breakLock(path, seen);
-    return undefined;
-  }
-  context.watched.delete(path);
+  if (!tryTake(context, path)) return undefined;
   let sign = performance.now();
   const heartbeat = setInterval(() => {
     ignoring("all", () => touch(path));
@@ -70,13 +94,29 @@ function acquire(context: Context, path: string): Lease | undefined {
   return {
     async release() {
       clearInterval(heartbeat);
-      // After a long silence another process may have broken this lock, and have its own there now.
-      const wasSilent = performance.now() - sign > context.silentMs / 2;
-      ignoring("all", () => {
-        if (!wasSilent || look(path).text === thisHolder()) unlinkSync(path);
-      });
+      release(context, path, sign);
     },
   };
+}
+
+/** False when another process holds the lock; when that one is gone, the next try succeeds. */
+function tryTake(context: Context, path: string): boolean {
+  if (take(context.mine, path)) {
+    context.watched.delete(path);
+    return true;
+  }
+  const seen = look(path);
+  if (isAbandoned(context, path, seen)) breakLock(path, seen);
+  return false;
+}
+
+/** @param sign When this process last gave a sign of life. */
+function release({ silentMs }: Context, path: string, sign: number): void {
+  // After a long silence another process may have broken this lock, and have its own there now.
+  const wasSilent = performance.now() - sign > silentMs / 2;
+  ignoring("all", () => {
+    if (!wasSilent || look(path).text === thisHolder()) unlinkSync(path);
+  });
 }
 
 /** Is the lock's holder gone, as far as can be known? */
@@ -142,6 +182,10 @@ function create(path: string, text: string): boolean {
 function touch(path: string): void {
   const now = new Date();
   utimesSync(path, now, now);
+}
+
+function sleep(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 /** What changes when the lock changes hands or its holder gives a sign of life; time 0 when it is not there. */

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, wr
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { createFileLocks } from "../../adapters/drivers/fs-locks.ts";
+import { createFileLocks, createSyncLock } from "../../adapters/drivers/fs-locks.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "fs-locks-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -108,4 +108,39 @@ test("a folder that is removed under the server is made again", async () => {
   await locks.run("key", async () => {});
   rmSync(join(folder, "removed"), { recursive: true });
   assert.equal(await locks.run("key", async () => 7), 7);
+});
+
+test("a lock for work at once is held while it runs, and free after it failed", () => {
+  const [one, other] = [createSyncLock(join(folder, "sync")), createSyncLock(join(folder, "sync"), 20_000, 50)];
+  const result = one("a/0.log", () => {
+    assert.equal(locksIn("sync").length, 1);
+    assert.throws(() => other("a/0.log", () => {}), /^Error: Another process has held the lock "a\/0.log" for 50 ms/);
+    return other("a/1.log", () => 7);
+  });
+  assert.equal(result, 7);
+  assert.throws(() => one("key", () => assert.fail("failed")), /failed/);
+  assert.deepEqual(locksIn("sync"), []);
+});
+
+test("a lock for work at once is broken like the others: of the gone at once, of the silent in time", () => {
+  mkdirSync(join(folder, "sync gone"));
+  const lock = createSyncLock(join(folder, "sync gone"), 400, 150);
+  const path = join(folder, "sync gone", "key.lock");
+  writeFileSync(path, holder({}));
+  assert.equal(
+    lock("key", () => 7),
+    7,
+  );
+  writeFileSync(path, holder({ host: "elsewhere" }));
+  const began = Date.now();
+  for (;;) {
+    try {
+      lock("key", () => {});
+      break;
+    } catch {
+      assert.ok(Date.now() - began < 10_000); // Each caller waits for a while only, the lock is watched on.
+    }
+  }
+  assert.ok(Date.now() - began > 350);
+  assert.deepEqual(locksIn("sync gone"), []);
 });
