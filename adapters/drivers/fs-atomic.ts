@@ -1,31 +1,17 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname, join } from "node:path";
-import process from "node:process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, unlinkSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import type { Driver } from "unstorage";
+import { FOLDER_MODE, ignoreMissing, place, removeEmptyFolders, removeLeftovers, temporaryNames } from "./fs-files.ts";
+import { createSyncLock } from "./fs-locks.ts";
+import { createFileLogs, type FileLogs } from "./fs-logs.ts";
 import { MAX_PAIR_BYTES, newPair, readPair, rewritePair } from "./fs-pair.ts";
-import { isFolderPart, namesOf, PAIR, PLAIN, pathOf, unescapeName } from "./fs-paths.ts";
+import { firstOf, isFolderPart, logOf, namesOf, PAIR, PLAIN, pathOf, unescapeName } from "./fs-paths.ts";
 
-/** Temporary files of a server that was killed are removed after this. */
-const LEFTOVER_MS = 3_600_000;
-const FOLDER_MODE = 0o700;
-const FILE_MODE = 0o600;
-/** How often a folder that another process removes, because it was empty, is made again. */
-const PLACE_ATTEMPTS = 8;
 /** How often a reader looks again when a value is being replaced under it. */
 const READ_ATTEMPTS = 4;
 
 /**
- * Files below `root`, readable by their owner alone. A reader sees the old value or the new one, never a part, also
+ * Files below `root`, readable by their owner alone: numbered values by the thousand in a log, each other one in a file. A reader sees the old value or the new one, never a part, also
  * from another process and after a kill. Values reach the disk when the operating system writes them: they outlive any
  * crash of this program but, for about the last half minute, not a loss of power.
  *
@@ -40,16 +26,35 @@ export function createFsDriver(root: string): Driver {
   mkdirSync(temporary, { recursive: true, mode: FOLDER_MODE });
   removeLeftovers(temporary);
   const nextTemporary = temporaryNames(temporary);
+  const exclusively = createSyncLock(join(root, "locks"));
+  // By its name below the root, which another server may know by another path.
+  const logs = createFileLogs({ nextTemporary, lock: (path, task) => exclusively(relative(data, path), task) });
+  const getItem = (key: string): string | null => {
+    const log = logOf(data, key);
+    return log === undefined ? read(pathOf(data, key)) : logs.read(log.path, log.slot);
+  };
+  const removeItem = (key: string): void => {
+    const log = logOf(data, key);
+    const path = log?.path ?? pathOf(data, key);
+    if (log === undefined) remove(path);
+    else if (!logs.remove(path, log.slot)) return;
+    removeEmptyFolders(dirname(path), data);
+  };
+  const getKeys = (base = ""): string[] => keysBelow(logs, pathOf(data, base), namesOf(base));
   return {
     name: "fs-atomic",
     options: { root },
-    hasItem: (key) => read(pathOf(data, key)) !== null,
-    getItem: (key) => read(pathOf(data, key)),
-    setItem: (key, value) => write(pathOf(data, key), nextTemporary, value),
-    removeItem: (key) => remove(pathOf(data, key), data),
-    getKeys: (base = "") => keysBelow(pathOf(data, base), namesOf(base)),
-    clear(base = "") {
-      for (const key of keysBelow(pathOf(data, base), namesOf(base))) remove(pathOf(data, key), data);
+    hasItem: (key) => getItem(key) !== null,
+    getItem,
+    setItem(key, value) {
+      const log = logOf(data, key);
+      if (log === undefined) write(pathOf(data, key), nextTemporary, value);
+      else logs.write(log.path, log.slot, value);
+    },
+    removeItem,
+    getKeys,
+    clear(base) {
+      for (const key of getKeys(base)) removeItem(key);
     },
   };
 }
@@ -67,17 +72,6 @@ function write(path: string, nextTemporary: () => string, value: string): void {
   } else {
     place(nextTemporary(), plain, value);
     if (hasPair) ignoreMissing(() => unlinkSync(pair));
-  }
-}
-
-/** Writes `content` to a temporary file and renames that to `path`. */
-function place(temporary: string, path: string, content: string | Buffer): void {
-  try {
-    inFolder(dirname(temporary), () => writeFileSync(temporary, content, { flag: "wx", mode: FILE_MODE }));
-    inFolder(dirname(path), () => renameSync(temporary, path));
-  } catch (error) {
-    ignoreMissing(() => unlinkSync(temporary));
-    throw error;
   }
 }
 
@@ -106,80 +100,35 @@ function readIfThere(file: string, reader: (file: string) => string | undefined)
   return text;
 }
 
-function remove(path: string, root: string): void {
+function remove(path: string): void {
   // In this order: the other would bring an older value back for a moment.
   ignoreMissing(() => unlinkSync(path + PLAIN));
   ignoreMissing(() => unlinkSync(path + PAIR));
-  for (let folder = dirname(path); folder !== root; folder = dirname(folder)) {
-    if (!removeIfEmpty(folder)) return;
-  }
 }
 
-function removeIfEmpty(folder: string): boolean {
-  try {
-    rmdirSync(folder);
-    return true;
-  } catch {
-    return false; // Not empty, or gone already: either way there is nothing to do.
-  }
-}
-
-/** Runs `task`, which needs `folder`, and makes the folder when it is missing. */
-function inFolder(folder: string, task: () => void): void {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      task();
-      return;
-    } catch (error) {
-      if (!isMissing(error) || attempt === PLACE_ATTEMPTS) throw error;
-      mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
-    }
-  }
-}
-
-function keysBelow(folder: string, names: readonly string[], begun = ""): string[] {
+function keysBelow(logs: FileLogs, folder: string, names: readonly string[], begun = ""): string[] {
   const keys = new Set<string>();
   for (const entry of existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : []) {
     const name = begun + entry.name;
     const inside = join(folder, entry.name);
-    if (entry.isFile() && (name.endsWith(PLAIN) || name.endsWith(PAIR))) {
-      const key = [...names, name.slice(0, -PLAIN.length)].map(unescapeName);
-      if (!key.includes(undefined)) keys.add(key.join(":"));
-    } else if (entry.isDirectory()) {
+    if (entry.isDirectory()) {
       const below = isFolderPart(name)
-        ? keysBelow(inside, names, name.slice(0, -1))
-        : keysBelow(inside, [...names, name]);
+        ? keysBelow(logs, inside, names, name.slice(0, -1))
+        : keysBelow(logs, inside, [...names, name]);
       for (const key of below) keys.add(key);
+    } else if (entry.isFile()) {
+      for (const last of segmentsIn(logs, inside, name)) {
+        const key = [...names, last].map(unescapeName);
+        if (!key.includes(undefined)) keys.add(key.join(":"));
+      }
     }
   }
   return [...keys];
 }
 
-function temporaryNames(folder: string): () => string {
-  const mine = `${process.pid}-${crypto.randomUUID()}`;
-  let count = 0;
-  return () => {
-    count += 1;
-    return join(folder, `${mine}-${count}`);
-  };
-}
-
-function removeLeftovers(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    ignoreMissing(() => {
-      if (Date.now() - statSync(join(folder, name)).mtimeMs > LEFTOVER_MS) unlinkSync(join(folder, name));
-    });
-  }
-}
-
-function ignoreMissing(task: () => void): void {
-  try {
-    task();
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
+/** The last segments, escaped, of the keys whose values the file holds. */
+function segmentsIn(logs: FileLogs, path: string, name: string): string[] {
+  if (name.endsWith(PLAIN) || name.endsWith(PAIR)) return [name.slice(0, -PLAIN.length)];
+  const first = firstOf(name);
+  return first === undefined ? [] : logs.slots(path).map((slot) => String(first + slot));
 }

@@ -60,25 +60,28 @@ test("keys of any characters and length live side by side, are listed, and leave
   assert.deepEqual(readdirSync(join(root, "data")), [], "no empty folder stays");
 });
 
-test("no folder of blocks grows beyond a thousand files", () => {
+test("numbered values lie in a log for each thousand, what only looks like a number in a file", () => {
   const root = newRoot();
   const driver = createFsDriver(root);
-  for (const sequence of [0, 999, 1_000, 1_999, 99_999, 100_000]) driver.setItem?.(`b:${sequence}`, "{}", {});
-  const files = filesBelow(join(root, "data")).sort();
-  assert.deepEqual(files, [
-    "b/0.json",
-    "b/1+/000.json",
-    "b/1+/999.json",
-    "b/100+/000.json",
-    "b/99+/999.json",
-    "b/999.json",
-  ]);
+  const numbers = ["0", "999", "1000", "1999", "99999", "100000", "9007199254740991"];
+  const others = ["007", "-1", "1e3", "00", "1.0", "+1", "0x1", "12-0-1", "9007199254740992", "9".repeat(30), "\u0661"];
+  for (const last of [...numbers, ...others]) driver.setItem?.(`b:${last}`, last, {});
+  for (const last of [...numbers, ...others]) assert.equal(driver.getItem(`b:${last}`), last);
+  const files = filesBelow(join(root, "data"));
+  const logs = files.filter((name) => name.endsWith(".log")).sort();
+  assert.deepEqual(logs, ["b/0.log", "b/1.log", "b/100.log", "b/9007199254740.log", "b/99.log"]);
+  assert.equal(files.length, logs.length + others.length);
+  driver.setItem?.("7", "without a folder", {});
+  assert.equal(driver.getItem("7"), "without a folder");
+  const keys = [...numbers, ...others].map((last) => `b:${last}`);
+  assert.deepEqual((driver.getKeys("", {}) as string[]).sort(), ["7", ...keys].sort());
+  assert.deepEqual((driver.getKeys("b", {}) as string[]).sort(), keys.sort());
 });
 
 test("folders and files are their owner's alone", () => {
   const root = newRoot();
   const driver = createFsDriver(root);
-  for (const round of [1, 2, 3]) driver.setItem?.("a:b:c", `${round}`, {});
+  for (const round of [1, 2, 3]) for (const key of ["a:b:c", "a:5"]) driver.setItem?.(key, `${round}`, {});
   createFileLocks(join(root, "locks"));
   for (const name of readdirSync(root, { recursive: true }) as string[]) {
     const stats = statSync(join(root, name));

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { bun, denoRuntime, missing, node24, type Runtime } from "./runtimes.ts";
 
-const FILES = ["local", "sqlite", "deno-kv", "fs-driver", "fs-locks", "parts", "open"];
+const FILES = ["local", "sqlite", "deno-kv", "fs-driver", "fs-logs", "fs-locks", "parts", "open"];
 const LIMIT_MS = 60_000;
 
 /** Runs the stores' tests, of which each skips what its runtime does not have. */
