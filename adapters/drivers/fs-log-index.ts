@@ -39,12 +39,17 @@ export function createLogIndexes(limit: number, compactAt: number): LogIndexes {
       indexes.delete(path);
       indexes.set(path, index);
       if (indexes.size > limit) indexes.delete(indexes.keys().next().value ?? path);
-      if (index.scanned < size) {
-        index.scanned = scanLog(file, index.scanned, size, (place) => addPlace(index, place));
-      }
+      scanOn(index, file, size);
       return index;
     },
   };
+}
+
+/** To where the file ends: of a value that is replaced meanwhile, the earlier may be gone and the later not be read. */
+function scanOn(index: LogIndex, file: number, size: number): void {
+  for (let [from, to] = [index.scanned, size]; from < to; [from, to] = [to, fstatSync(file).size]) {
+    index.scanned = scanLog(file, index.scanned, to, (place) => addPlace(index, place));
+  }
 }
 
 /** An edit in its place moves what was there, mostly. */

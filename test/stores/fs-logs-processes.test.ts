@@ -61,6 +61,16 @@ function start(command: readonly string[], ...args: readonly (string | number)[]
 
 const node = [process.execPath];
 
+/** Runs `task` while the writers write. */
+async function beside(writers: readonly Writer[], task: () => Promise<void>): Promise<void> {
+  try {
+    await Promise.all(writers.map(({ begun }) => begun));
+    await task();
+  } finally {
+    await Promise.all(writers.map(({ stop }) => stop()));
+  }
+}
+
 /** What a value must be if it is there; a part of one, or of two, is not. */
 function assertWhole(text: unknown, number: number): number {
   assert.ok(typeof text === "string", `value ${number} is not there`);
@@ -86,9 +96,7 @@ test("four processes append to one log and are killed at any moment: what they a
   for (let round = 0; round < 6; round += 1) {
     const from = round * 100_000;
     const writers = [0, 1, 2, 3].map((n) => start(node, root, "append", from + n, 4, round % 2 === 0 ? 100 : 20_000));
-    await Promise.all(writers.map(({ begun }) => begun));
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * 100));
-    await Promise.all(writers.map(({ stop }) => stop()));
+    await beside(writers, () => new Promise((resolve) => setTimeout(resolve, Math.random() * 100)));
     acknowledged.push(...writers.flatMap(({ lines }) => lines).map(Number));
   }
   assert.ok(acknowledged.length > 24);
@@ -99,10 +107,9 @@ test("four processes append to one log and are killed at any moment: what they a
 test("while others replace, remove and write the log anew, a reader sees whole values, and none that is older", async () => {
   const root = join(folder, "replace");
   const writers = [0, 10, 20].map((first) => start(node, root, "replace", first, 1, 30_000));
-  await Promise.all(writers.map(({ begun }) => begun));
   const driver = createFsDriver(root);
   const seen = new Map<number, number>();
-  const looks = await looking(2_500, () => {
+  const look = (): void => {
     for (const number of [0, 4, 13, 22]) {
       const round = assertWhole(driver.getItem(`b:${number}`), number);
       assert.ok(round >= (seen.get(number) ?? 0), `value ${number} went back to ${round} from ${seen.get(number)}`);
@@ -110,24 +117,26 @@ test("while others replace, remove and write the log anew, a reader sees whole v
     }
     const passing = driver.getItem("b:15");
     if (passing !== null) assertWhole(passing, 15);
+  };
+  await beside(writers, async () => {
+    assert.ok((await looking(2_500, look)) > 50);
   });
-  await Promise.all(writers.map(({ stop }) => stop()));
-  assert.ok(looks > 50);
   for (const round of seen.values()) assert.ok(round > 5, "there was something to see");
 });
 
 test("a log that comes and goes loses nothing that others write", async () => {
   const root = join(folder, "flicker");
   const writers = [0, 1, 2].map((number) => start(node, root, "flicker", number, 1, 10));
-  await Promise.all(writers.map(({ begun }) => begun));
   const driver = createFsDriver(root);
-  await looking(1_500, () => {
+  const look = (): void => {
     driver.setItem?.("b:500", '{"mine":1}', {});
     assert.equal(driver.getItem("b:500"), '{"mine":1}');
     driver.removeItem?.("b:500", {});
     assert.equal(driver.getItem("b:500"), null);
+  };
+  await beside(writers, async () => {
+    assert.ok((await looking(1_500, look)) > 50);
   });
-  await Promise.all(writers.map(({ stop }) => stop()));
   for (const { lines } of writers) assert.ok(lines.length > 5);
 });
 

@@ -131,12 +131,12 @@ test("a write that was cut off at any byte left no value, and the next one goes 
   const log = newLog();
   log.write(1, '{"one":"é"}');
   const before = log.size();
-  log.write(2, '{"two":2,"text":"abc"}');
+  log.write(2, '{"two":2,"text":"xyz"}');
   const whole = readFileSync(log.path);
   for (let cut = 0; cut < whole.length; cut += 1) {
     writeFileSync(log.path, whole);
     const survivor = log.open();
-    assert.equal(survivor.read(2), '{"two":2,"text":"abc"}');
+    assert.equal(survivor.read(2), '{"two":2,"text":"xyz"}');
     truncateSync(log.path, cut);
     const expected = cut < before ? null : '{"one":"é"}';
     for (const one of [survivor, log.open()]) {
@@ -146,7 +146,7 @@ test("a write that was cut off at any byte left no value, and the next one goes 
     for (const one of [survivor, log.open()]) {
       assert.deepEqual([one.read(1), one.read(2), one.read(3)], [expected, null, "3"], `cut after ${cut} bytes`);
     }
-    assert.doesNotMatch(log.text(), /two|abc/, "what was cut off is gone");
+    assert.doesNotMatch(log.text(), /two|xyz/, "what was cut off is gone");
   }
 });
 
