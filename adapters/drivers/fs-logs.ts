@@ -56,6 +56,7 @@ export function createFileLogs(options: FileLogsOptions): FileLogs {
     read: (path, slot) => withLog(path, (file) => readValue(context, path, file, slot)) ?? null,
     write: (path, slot, text) => context.lock(path, () => writeValue(context, path, slot, text)),
     remove(path, slot) {
+      // Asking first is cheaper than an exception, and than the lock.
       return !existsSync(path) || context.lock(path, () => removeValue(context, path, slot));
     },
     slots(path) {
@@ -66,14 +67,11 @@ export function createFileLogs(options: FileLogsOptions): FileLogs {
 }
 
 /** Undefined when there is no such file. */
-function withLog<T>(path: string, task: (file: number) => T, flags: string | number = "r"): T | undefined {
+function withLog<T>(path: string, task: (file: number) => T, flags = "r"): T | undefined {
   let file: number | undefined;
-  // Asking first is cheaper than an exception.
-  if (existsSync(path)) {
-    ignoreMissing(() => {
-      file = openSync(path, flags);
-    });
-  }
+  ignoreMissing(() => {
+    file = openSync(path, flags);
+  });
   if (file === undefined) return undefined;
   try {
     return task(file);
