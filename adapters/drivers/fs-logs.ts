@@ -81,14 +81,15 @@ function withLog<T>(path: string, task: (file: number) => T, flags = "r"): T | u
 }
 
 function readValue({ indexes }: Context, path: string, file: number, slot: number): string | null {
+  let before: Place | undefined;
   for (let attempt = 0; attempt < READ_ATTEMPTS; attempt += 1) {
-    const index = indexes.refresh(path, file);
-    const place = index.places.get(slot);
+    const place = indexes.refresh(path, file).places.get(slot);
     if (place === undefined) return null;
     const record = readRecord(file, place);
     if (record !== undefined) return decodeRecord(record);
-    // What replaced it was appended first; else it was removed, or the file edited.
-    if (fstatSync(file).size === index.scanned) indexes.forget(path);
+    // What replaced it was appended first; where nothing was, it was removed, or the file edited.
+    if (place === before) indexes.forget(path);
+    before = place;
   }
   return null;
 }

@@ -231,6 +231,18 @@ test("a server notices that a log was edited in its place, also when it became l
   assert.deepEqual([log.read(3), log.read(1), log.read(2)], ["put in by hand, before what was there", "1", "2"]);
 });
 
+test("a server notices that a log was edited in its place, also before what a killed writer left", () => {
+  const log = newLog();
+  for (const number of [1, 2]) log.write(number, `${number}`);
+  writeFileSync(log.path, `${log.text()}+003 000000000009\ncut`);
+  assert.deepEqual([log.read(1), log.read(2), log.read(3)], ["1", "2", null]);
+  writeFileSync(
+    log.path,
+    log.text().replace("+001 000000000001\n1\n", "-001 000000000001\n \n").replace("+002", "+001"),
+  );
+  assert.deepEqual([log.read(1), log.read(2), log.read(3)], ["2", null, null]);
+});
+
 test("a head that was edited costs nothing", () => {
   const log = newLog();
   for (const number of [1, 2]) log.write(number, `${number}`);

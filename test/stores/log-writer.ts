@@ -16,7 +16,7 @@ if (task === "append") {
     writeSync(1, `${number}\n`);
   }
 }
-/** Each round of values replaces the one before, and one of them comes and goes. */
+// Each round of values replaces the one before, and one of them comes and goes.
 if (task === "replace") {
   for (let round = 0; ; round += 1) {
     for (let number = first; number < first + 5; number += 1)
@@ -26,7 +26,7 @@ if (task === "replace") {
     writeSync(1, `${round}\n`);
   }
 }
-/** The folder empties and fills again, so that the log comes and goes. */
+// The folder empties and fills again, so that the log comes and goes.
 if (task === "flicker") {
   for (let round = 0; ; round += 1) {
     driver.setItem?.(`b:${first}`, textOf(first, round), {});
@@ -34,7 +34,7 @@ if (task === "flicker") {
     writeSync(1, `${round}\n`);
   }
 }
-/** Until the disk is full. */
+// Until the disk is full.
 if (task === "fill") {
   for (let number = first; ; number += 1) {
     try {
