@@ -25,8 +25,14 @@ export function newHead(): Buffer {
 }
 
 export function encodeRecord(slot: number, text: string): Buffer {
-  const line = Buffer.from(/^["+-]|\n/.test(text) ? JSON.stringify(text) : text);
-  return Buffer.concat([Buffer.from(headerOf("+", { slot, bytes: line.length })), line, Buffer.of(LINE_END)]);
+  const isPlain = !/^["+-]/.test(text) && !text.includes("\n");
+  const line = isPlain ? text : JSON.stringify(text);
+  const bytes = Buffer.byteLength(line);
+  const record = Buffer.allocUnsafe(lengthOf({ bytes }));
+  record.write(headerOf("+", { slot, bytes }), "latin1");
+  record.write(line, HEADER_BYTES);
+  record[record.length - 1] = LINE_END;
+  return record;
 }
 
 /** What goes over the record at `place` to remove it. */
@@ -34,7 +40,7 @@ export function encodeRemoved(place: Place): Buffer {
   return Buffer.concat([Buffer.from(headerOf("-", place)), Buffer.alloc(place.bytes, " ")]);
 }
 
-export function lengthOf({ bytes }: Place): number {
+export function lengthOf({ bytes }: Pick<Place, "bytes">): number {
   return HEADER_BYTES + bytes + 1;
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, constants, existsSync, fstatSync, ftruncateSync, openSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, ftruncateSync, openSync, unlinkSync, writevSync } from "node:fs";
 import { dirname } from "node:path";
 import { FILE_MODE, ignoreMissing, inFolder, replaceBy } from "./fs-files.ts";
 import type { SyncLock } from "./fs-locks.ts";
@@ -40,7 +40,6 @@ export interface FileLogs {
 export type FileLogsOptions = {
   readonly lock: SyncLock;
   readonly nextTemporary: () => string;
-  readonly compactBytes?: number;
 };
 
 type Context = FileLogsOptions & { readonly indexes: LogIndexes };
@@ -50,7 +49,7 @@ type Writing = Context & { readonly path: string; readonly file: number };
 export function createFileLogs(options: FileLogsOptions): FileLogs {
   const context: Context = {
     ...options,
-    indexes: createLogIndexes(MAX_INDEXES, options.compactBytes ?? COMPACT_BYTES),
+    indexes: createLogIndexes(MAX_INDEXES, COMPACT_BYTES),
   };
   return {
     read: (path, slot) => withLog(path, (file) => readValue(context, path, file, slot)) ?? null,
@@ -124,13 +123,13 @@ function append({ file }: Writing, index: LogIndex, slot: number, record: Buffer
   const head = index.scanned === 0 ? newHead() : Buffer.alloc(0);
   const start = index.scanned + head.length;
   try {
-    writeAll(file, head.length === 0 ? record : Buffer.concat([head, record]), index.scanned);
+    writeAll(file, [head, record], index.scanned);
   } catch (error) {
     ftruncateSync(file, index.scanned);
     throw error;
   }
   index.scanned = start + record.length;
-  addPlace(index, { slot, start, bytes: record.length - lengthOf({ slot, start, bytes: 0 }) });
+  addPlace(index, { slot, start, bytes: record.length - lengthOf({ bytes: 0 }) });
 }
 
 function wipeOutdated({ file }: Writing, index: LogIndex): void {
@@ -140,7 +139,7 @@ function wipeOutdated({ file }: Writing, index: LogIndex): void {
 /** False when the value is not there any more. */
 function wipe(file: number, place: Place): boolean {
   if (!isLive(file, place)) return false;
-  writeAll(file, encodeRemoved(place), place.start);
+  writeAll(file, [encodeRemoved(place)], place.start);
   return true;
 }
 
@@ -191,9 +190,7 @@ function copyLive(from: number, temporary: string, index: LogIndex): void {
     let batchBytes = 0;
     let at = 0;
     const flush = (): void => {
-      const bytes = Buffer.concat(batch);
-      writeAll(to, bytes, at);
-      at += bytes.length;
+      at += writeAll(to, batch, at);
       batch = [];
       batchBytes = 0;
     };
@@ -210,7 +207,9 @@ function copyLive(from: number, temporary: string, index: LogIndex): void {
   }
 }
 
-function writeAll(file: number, bytes: Buffer, start: number): void {
-  const written = writeSync(file, bytes, 0, bytes.length, start);
-  if (written < bytes.length) throw new Error(`Only ${written} of ${bytes.length} bytes could be written`);
+function writeAll(file: number, parts: readonly Buffer[], start: number): number {
+  const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+  const written = bytes === 0 ? 0 : writevSync(file, parts, start);
+  if (written < bytes) throw new Error(`Only ${written} of ${bytes} bytes could be written`);
+  return bytes;
 }
