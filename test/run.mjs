@@ -2,11 +2,13 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { delimiter, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const here = join(root, "test");
+const venv = join(here, ".venv");
+const plain = join(venv, "plain");
 
 function run(command, args, options = {}) {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: "inherit", ...options });
@@ -29,15 +31,20 @@ function installPackages() {
   writeFileSync(stamp, lock);
 }
 
-/** A Python with the libraries whose values the tests show. Without an index those tests are skipped and say so. */
+/**
+ * Two Pythons: one with the libraries whose values the tests show, and a plain one, which the tests find first. What a
+ * machine's own Python loads at each start can take longer than the start, and there are two thousand in a run.
+ * Without an index the tests of libraries are skipped and say so.
+ */
 function installPython() {
-  const venv = join(here, ".venv");
-  const requirements = join(here, "requirements.txt");
   const stamp = join(venv, ".stamp");
+  const requirements = join(here, "requirements.txt");
   const wanted = readFileSync(requirements, "utf8");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
-  const made = run(process.env.REPL_PYTHON ?? "python3", ["-m", "venv", "--clear", venv]);
-  if (made !== 0) return console.error("npm test: no virtual environment; tests of pictures and tables are skipped");
+  const made = [venv, plain].every(
+    (path) => run(process.env.REPL_PYTHON ?? "python3", ["-m", "venv", "--clear", path]) === 0,
+  );
+  if (!made) return console.error("npm test: no virtual environment; tests of pictures and tables are skipped");
   const pip = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", requirements];
   if (run(join(venv, "bin/python"), pip) === 0) writeFileSync(stamp, wanted);
   else console.error("npm test: no package index; tests of pictures and tables are skipped");
@@ -68,7 +75,9 @@ function runFiles(paths, concurrency) {
     `--test-reporter-destination=${failures}`,
   ];
   const limits = [`--test-concurrency=${concurrency}`, "--test-timeout=900000"];
-  const status = run("node", ["--import", loader, "--test", ...limits, ...reporters, ...paths]);
+  const PATH = [join(plain, "bin"), process.env.PATH].join(delimiter);
+  const env = { ...process.env, PATH };
+  const status = run("node", ["--import", loader, "--test", ...limits, ...reporters, ...paths], { env });
   return {
     status,
     failed: readFileSync(failures, "utf8")
@@ -78,7 +87,7 @@ function runFiles(paths, concurrency) {
 }
 
 // Tests of real processes share two cores with each other: what failed gets one more chance, alone, and says so.
-const first = runFiles(files, 3);
+const first = runFiles(files, 4);
 let { status } = first;
 if (status !== 0 && first.failed.length > 0 && first.failed.length <= 15) {
   console.log(`npm test: runs again, one at a time: ${first.failed.map((path) => relative(here, path)).join(", ")}`);

@@ -18,12 +18,15 @@ export const CHECKS: readonly Check[] = [
   ...liveChecks,
 ];
 
+/** What depends on the client's library. The other checks are the same on the wire as for the other client of a revision. */
+export const CLIENT_CHECKS: readonly Check[] = [...usageChecks, ...resourceChecks, ...liveChecks];
+
 /** Sessions are apart, so that checks may overlap; more at once would only wait for the processor. */
 const CONCURRENCY = 4;
 const LIMIT_MS = 45_000;
 
-/** One suite: all checks, through one client. `target` is asked once, before the first check. */
-export function describeChecks(leg: Leg, target: () => Promise<Target>): void {
+/** One suite: checks through one client. `target` is asked once, before the first check. */
+export function describeChecks(leg: Leg, target: () => Promise<Target>, checks = CHECKS): void {
   describe(leg.name, { concurrency: CONCURRENCY }, () => {
     let client: ReplClient;
     let where: Target;
@@ -32,7 +35,7 @@ export function describeChecks(leg: Leg, target: () => Promise<Target>): void {
       client = await leg.connect(where);
     });
     after(() => client.close());
-    for (const { id, needs, run } of CHECKS) {
+    for (const { id, needs, run } of checks) {
       const skip =
         needs === "network" && leg.transport === "stdio" ? "over stdio each client has its own server" : false;
       test(id, { skip, timeout: LIMIT_MS }, () => inWorld(leg, where, client, run));
