@@ -5,6 +5,7 @@ import { checkHost, checkOrigin, type NetworkOptions, networkOptions } from "./a
 import type { Principal } from "./auth/principal.ts";
 import { applyCors, applySecurityHeaders, corsPreflight } from "./auth/response-headers.ts";
 import type { Config } from "./config.ts";
+import { LineLimit } from "./limits/line-limit.ts";
 import { OwnerLimits } from "./limits/owner-limits.ts";
 import { type Access, createMcpEndpoint } from "./mcp/endpoint.ts";
 import type { SessionMemory } from "./mcp/legacy.ts";
@@ -56,7 +57,8 @@ type RequestContext = PageBindings["Bindings"] & {
 
 /** The whole HTTP surface: guards, authentication, then MCP. */
 export function createApp(dependencies: AppDependencies): App {
-  const { config, log } = dependencies;
+  const { config } = dependencies;
+  const log = thinned(dependencies.log);
   const network = networkOf(dependencies);
   const authenticator = createAuthenticator(config.auth, dependencies.authDependencies);
   const identify = dependencies.identify ?? ((request) => authenticator.authenticate(request));
@@ -149,6 +151,18 @@ function ownerLimitsOf({ auth, REPL_RATE_PER_MINUTE, REPL_MAX_OPEN_REQUESTS }: C
 /** Answers to who may not come in, or not so often: an operator wants to see them. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 413, 429]);
 const MAX_PATH = 200;
+const TOO_MANY = 429;
+/** Milliseconds between lines about requests of an owner that were too many: a flood of them is not one of the log. */
+const TOO_MANY_LINE_MS = 1000;
+
+function thinned(log: AppDependencies["log"]): AppDependencies["log"] {
+  const lines = new LineLimit(TOO_MANY_LINE_MS);
+  return (event, detail) => {
+    if (event !== "refused" || detail?.status !== TOO_MANY) return log(event, detail);
+    const more = lines.take(String(detail.owner));
+    if (more !== undefined) log(event, more === 0 ? detail : { ...detail, more });
+  };
+}
 
 function networkOf({ config, bind }: AppDependencies): NetworkOptions {
   return networkOptions({

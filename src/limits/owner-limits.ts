@@ -1,5 +1,6 @@
 import { RateLimiter, tooManyRequests } from "./rate-limit.ts";
 import { Slots } from "./slots.ts";
+import { Turns } from "./turns.ts";
 
 export type OwnerLimitsOptions = {
   /** Requests of an owner per minute; 0: no limit. */
@@ -18,6 +19,7 @@ const LEAST_BURST = 60;
 export class OwnerLimits {
   readonly #rate: RateLimiter | undefined;
   readonly #slots: Slots | undefined;
+  readonly #turns = new Turns();
 
   constructor({ perMinute, open }: OwnerLimitsOptions) {
     this.#rate = perMinute > 0 ? new RateLimiter({ perMinute, burst: burstOf(perMinute) }) : undefined;
@@ -34,13 +36,14 @@ export class OwnerLimits {
     return undefined;
   }
 
-  /** Counts one request and serves it, or refuses it after a moment. */
+  /** Counts one request and serves it in its turn, or refuses it after a moment, with its body unread. */
   async serve(owner: string, serve: () => Promise<Response>): Promise<Response> {
+    if (!this.#rate && !this.#slots) return serve();
     return this.#whileOpen(owner, async () => {
       const refused = this.count(owner);
-      if (!refused) return serve();
-      await new Promise((resolve) => setTimeout(resolve, REFUSAL_DELAY_MS));
-      return refused;
+      if (refused) return later(refused);
+      await this.#turns.take(owner);
+      return serve();
     });
   }
 
@@ -48,7 +51,7 @@ export class OwnerLimits {
   async #whileOpen(owner: string, serve: () => Promise<Response>): Promise<Response> {
     if (!this.#slots) return serve();
     const place = this.#slots.acquire(owner);
-    if (!place.ok) return tooManyOpen(this.#slots.limits.perOwner);
+    if (!place.ok) return later(tooManyOpen(this.#slots.limits.perOwner));
     try {
       return onEnd(await serve(), place.release);
     } catch (error) {
@@ -56,6 +59,11 @@ export class OwnerLimits {
       throw error;
     }
   }
+}
+
+async function later(refusal: Response): Promise<Response> {
+  await new Promise((resolve) => setTimeout(resolve, REFUSAL_DELAY_MS));
+  return refusal;
 }
 
 /** Calls `notice` when a stream has ended or its reader has left; at once for any other response. */

@@ -96,6 +96,18 @@ describe("the log", () => {
     await subject.close();
   });
 
+  test("has one line a second for requests of an owner that are too many, and none of another's is lost", async () => {
+    const subject = await makeApp({ tokens: ["alice", "bob"], settings: { REPL_RATE_PER_MINUTE: "1" } });
+    const flood = Array.from({ length: 30 }, () => subject.client("alice").ask("ping"));
+    await Promise.all([...flood, subject.client("bob").ask("ping"), subject.client("bob").ask("ping")]);
+    const refused = subject.events("refused").map(({ status, more }) => [status, more]);
+    assert.deepEqual(refused, [
+      [429, undefined],
+      [429, undefined],
+    ]);
+    await subject.close();
+  });
+
   test("names the request by the id that the caller got, in every line about the call", async () => {
     const subject = await makeApp({ tokens: ["alice"] });
     const reply = await subject.client("alice").tool("create_session", { session_id: "a" });

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { LineLimit } from "../../src/limits/line-limit.ts";
 import { addUsage, MinuteMeter, secondsToReset, usedToday } from "../../src/limits/quota.ts";
 import { RateLimiter, tooManyRequests } from "../../src/limits/rate-limit.ts";
 import { Slots } from "../../src/limits/slots.ts";
+import { Turns } from "../../src/limits/turns.ts";
 
 const NOON = Date.UTC(2027, 0, 1, 12);
 
@@ -168,5 +170,56 @@ describe("slots", () => {
     assert.equal(slots.held("a"), 1);
     assert.equal(slots.total, 2);
     assert.equal(slots.acquire("c").ok, true);
+  });
+});
+
+describe("turns", () => {
+  it("let an owner begin one task per turn of the event loop, in order, and another at once", async () => {
+    const turns = new Turns();
+    const begun: string[] = [];
+    const begin = async (owner: string, task: string): Promise<void> => {
+      await turns.take(owner);
+      begun.push(task);
+    };
+    const flood = Array.from({ length: 50 }, (_, n) => begin("loud", `loud ${n}`));
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    await begin("quiet", "quiet");
+    assert.ok(begun.indexOf("quiet") < 5, begun.join(", "));
+    await Promise.all(flood);
+    const order = begun.filter((task) => task !== "quiet").map((task) => Number(task.slice("loud ".length)));
+    assert.deepEqual(
+      order,
+      order.map((_, n) => n),
+    );
+  });
+
+  it("keep nobody waiting who makes one request after the other, and remember nobody who left", async () => {
+    const turns = new Turns();
+    assert.equal(turns.take("a"), undefined);
+    assert.ok(turns.take("a") instanceof Promise);
+    assert.equal(turns.size, 1);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.equal(turns.size, 0);
+    assert.equal(turns.take("a"), undefined);
+  });
+});
+
+describe("lines of the log", () => {
+  it("come once in an interval for each key, with the number of those left out", () => {
+    const clock = { now: NOON };
+    const lines = new LineLimit(1000, () => clock.now);
+    assert.deepEqual(
+      [lines.take("a"), lines.take("a"), lines.take("a"), lines.take("b")],
+      [0, undefined, undefined, 0],
+    );
+    clock.now += 1000;
+    assert.deepEqual([lines.take("a"), lines.take("a"), lines.take("b")], [2, undefined, 0]);
+  });
+
+  it("are thinned out with a bounded memory", () => {
+    const lines = new LineLimit(1000, () => NOON);
+    for (let key = 0; key < 1001; key += 1) assert.equal(lines.take(String(key)), 0);
+    assert.equal(lines.take("1000"), undefined);
+    assert.equal(lines.take("0"), 0, "the oldest is forgotten");
   });
 });
