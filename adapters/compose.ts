@@ -103,6 +103,7 @@ async function chooseBackend(config: Config, log: Log): Promise<Chosen> {
     ...(config.REPL_CWD === undefined ? {} : { defaultCwd: config.REPL_CWD }),
     ...(config.REPL_MEMORY_MB === 0 ? {} : { memoryMb: config.REPL_MEMORY_MB }),
     warmKernels: config.REPL_WARM_KERNELS,
+    yields: config.auth.mode !== "none",
     ...(sandbox ? { sandbox: sandbox.sandbox } : {}),
     log: (line) => log("worker", { line }),
   });

@@ -12,6 +12,8 @@ export type KernelOptions = {
   readonly cwd?: string;
   /** Requirements the owner installed, in order; for backends whose kernels share no environment. */
   readonly packages: readonly string[];
+  /** Interpreters that the owner has already; absent: none. */
+  readonly others?: number;
 };
 
 export type ExecuteOptions = {

@@ -47,9 +47,10 @@ export function createKernels(context: ServiceContext, sessions: LiveSessions): 
   }
 
   async function startFresh(live: LiveSession, record: SessionRecord, epoch: number): Promise<Kernel> {
-    makeRoom(context, sessions, live);
-    const options = (): Promise<KernelOptions> => optionsOf(context, record, live.owner, epoch);
-    const kernel = await starts(live.owner, async () => backend.startKernel(await options()));
+    const others = makeRoom(context, sessions, live);
+    const kernel = await starts(live.owner, async () =>
+      backend.startKernel({ ...(await optionsOf(context, record, live.owner, epoch)), others }),
+    );
     adopt(live, kernel, epoch, false);
     if (live.deleted) await kernel.shutdown();
     return kernel;
@@ -174,8 +175,11 @@ async function optionsOf(
   return { owner, sessionId: record.id, epoch, packages, ...(cwd === undefined ? {} : { cwd }) };
 }
 
-/** @throws AppError LIMIT_REACHED when the owner, or the server, has as many live kernels as it may. */
-function makeRoom(context: ServiceContext, sessions: LiveSessions, live: LiveSession): void {
+/**
+ * Returns how many live kernels the owner has besides this one.
+ * @throws AppError LIMIT_REACHED when the owner, or the server, has as many as it may.
+ */
+function makeRoom(context: ServiceContext, sessions: LiveSessions, live: LiveSession): number {
   const { maxKernels, maxKernelsPerOwner } = context.limits;
   const now = context.now();
   let all = 0;
@@ -195,6 +199,7 @@ function makeRoom(context: ServiceContext, sessions: LiveSessions, live: LiveSes
   if (all >= maxKernels && !context.backend.supports.attach) {
     throw new AppError("LIMIT_REACHED", `The server runs ${all} interpreters, the most it may; try again later`);
   }
+  return own;
 }
 
 /** One whose lease has passed, unused, is gone though nobody was told. */

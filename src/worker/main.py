@@ -68,6 +68,10 @@ def main():
     package = _private_package()
     _close_inherited()
     settings = _settings()
+    if len(sys.argv) > 1:
+        from _edge_repl.priority import give_way
+
+        give_way(int(sys.argv[1]))
     pid, ends, tag = _split()
     usual = sys.pycache_prefix, sys.dont_write_bytecode
     if package.bytecode:

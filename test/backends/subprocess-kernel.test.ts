@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -28,6 +29,31 @@ async function make(options: Parameters<typeof makeTestBackend>[0] = {}): Promis
   made.push(test);
   return test;
 }
+
+describe("the priority of kernels", () => {
+  const asked = "import os; os.nice(0)";
+
+  test("is the server's own unless they yield", async () => {
+    const kernel = await startKernel(shared.backend);
+    assert.equal((await run(kernel, asked)).text, "0");
+  });
+
+  test("is the lower the more of them an owner has, in the groups that Linux makes of sessions too", async () => {
+    const { backend, cleanUp } = await makeTestBackend({ yields: true });
+    for (const [others, nice] of [
+      [0, 10],
+      [2, 16],
+      [40, 19],
+    ] as const) {
+      const kernel = await backend.startKernel({ owner: "o", sessionId: "s", epoch: 1, packages: [], others });
+      assert.equal((await run(kernel, asked)).text, String(nice));
+      const groups =
+        "import os\n[open(f'/proc/{p}/autogroup').read().split()[-1] for p in (os.getpid(), os.getppid())]";
+      if (existsSync("/proc/self/autogroup")) assert.equal((await run(kernel, groups)).text, `['${nice}', '${nice}']`);
+    }
+    await cleanUp();
+  });
+});
 
 describe("the end of a kernel", () => {
   const ends: [string, string][] = [

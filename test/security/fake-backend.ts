@@ -6,6 +6,8 @@ import type { Cell, ExecutionReply } from "../../src/core/execution.ts";
 export type FakeBackend = Backend & {
   /** Kernels that live. */
   readonly live: Set<FakeKernel>;
+  /** What kernels were asked for. */
+  readonly starts: KernelOptions[];
   /** What installations were asked for, with their owner. */
   readonly installs: { readonly owner: string | undefined; readonly requirements: readonly string[] }[];
 };
@@ -25,6 +27,7 @@ export function createFakeBackend(
 ): FakeBackend {
   const live = new Set<FakeKernel>();
   const installs: FakeBackend["installs"] = [];
+  const starts: KernelOptions[] = [];
   const remote = options.leaseMs !== undefined;
   const now = options.now ?? Date.now;
   const install: NonNullable<Backend["install"]> = async (requirements, { owner }) => {
@@ -42,8 +45,10 @@ export function createFakeBackend(
       lateOutput: false,
     },
     live,
+    starts,
     installs,
     async startKernel(wanted) {
+      starts.push(wanted);
       await options.starting?.(wanted.owner);
       const kernel = new FakeKernel(wanted, live, options.leaseMs, now);
       live.add(kernel);

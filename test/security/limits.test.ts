@@ -230,6 +230,22 @@ describe("a limit names itself, and hitting it harms nobody else", () => {
     await subject.close();
   });
 
+  test("interpreters: each is told how many its owner has besides, whatever others have", async () => {
+    const backend = createFakeBackend();
+    const subject = await makeApp({ tokens: ["alice", "bob"], backend });
+    for (const id of ["a", "b", "c"]) {
+      await subject.client("alice").tool("create_session", { session_id: id });
+      await subject.client("alice").run(id, "1");
+    }
+    await subject.client("bob").tool("create_session", { session_id: "a" });
+    await subject.client("bob").run("a", "1");
+    assert.deepEqual(
+      backend.starts.map(({ others }) => others),
+      [0, 1, 2, 0],
+    );
+    await subject.close();
+  });
+
   test("a value that no limit can have stops the start, by name", async () => {
     const bad = { REPL_MAX_SESSIONS: "0", REPL_MAX_KERNELS: "-1", REPL_MAX_QUEUE: "many", REPL_MAX_BODY_BYTES: "1" };
     for (const [name, value] of Object.entries(bad)) {

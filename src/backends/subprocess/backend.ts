@@ -25,6 +25,8 @@ export type SubprocessOptions = {
   readonly memoryMb?: number;
   /** Confines each kernel; then it decides about folders, environment and memory, and packages are the owner's own. */
   readonly sandbox?: Sandbox;
+  /** Kernels yield the processor to the server, and those of an owner who has many to those of one who has few. */
+  readonly yields?: boolean;
   /** Milliseconds from an interrupt to the kill; default 2000. */
   readonly graceMs?: number;
   /** Bytes of a cell's printed text that are kept, the first and the last; default 512 KiB each. */
@@ -48,9 +50,16 @@ const SUPPORTS: Supports = {
 const KEPT_BYTES = 512 * 1024;
 const GRACE_MS = 2000;
 const INSTALL_MS = 600_000;
+/** Niceness of an owner's first kernel, what each further one has more, and the most that there is. */
+const NICE = { first: 10, further: 3, most: 19 };
 
 /** `cwd`: an existing folder, or in a sandbox what the caller asked for. */
-type Place = { readonly owner: string; readonly sessionId: string; readonly cwd: string | undefined };
+type Place = {
+  readonly owner: string;
+  readonly sessionId: string;
+  readonly cwd: string | undefined;
+  readonly nice: number;
+};
 
 /** Runs each kernel as a process of this machine, with the server's own rights unless a sandbox confines it. */
 export function createSubprocessBackend(options: SubprocessOptions): Backend {
@@ -63,7 +72,7 @@ export function createSubprocessBackend(options: SubprocessOptions): Backend {
   // A sandbox is made for one owner, so nothing can be started ahead for all.
   const pool = createWarmPool({
     size: sandbox ? 0 : (options.warmKernels ?? 0),
-    start: () => kernels.start({ owner: "", sessionId: "", cwd: defaultCwd }),
+    start: () => kernels.start({ owner: "", sessionId: "", cwd: defaultCwd, nice: niceness(options, 0) }),
     log,
   });
   return {
@@ -71,10 +80,11 @@ export function createSubprocessBackend(options: SubprocessOptions): Backend {
     supports: SUPPORTS,
     install: packages.install,
     ...(sandbox ? { forgetSession: (owner: string, sessionId: string) => sandbox.forget({ owner, sessionId }) } : {}),
-    async startKernel({ owner, sessionId, cwd: wanted }) {
+    async startKernel({ owner, sessionId, cwd: wanted, others = 0 }) {
       const cwd = sandbox ? wanted : await resolveFolder(wanted, defaultCwd, options.root);
-      const spare = cwd === defaultCwd ? pool.take() : undefined;
-      return spare ?? kernels.start({ owner, sessionId, cwd });
+      const nice = niceness(options, others);
+      const spare = cwd === defaultCwd && nice === niceness(options, 0) ? pool.take() : undefined;
+      return spare ?? kernels.start({ owner, sessionId, cwd, nice });
     },
     attachKernel: async () => undefined,
     // Kernels end with the process that started them.
@@ -89,7 +99,8 @@ export function createSubprocessBackend(options: SubprocessOptions): Backend {
 
 async function settingsOf(options: SubprocessOptions, packages: Packages, place: Place): Promise<KernelSettings> {
   const environment = await packages.environment(place.owner);
-  const command: Command = [environment.python, "-X", "utf8", options.workerPath];
+  const nice = place.nice === 0 ? [] : [String(place.nice)];
+  const command: Command = [environment.python, "-X", "utf8", options.workerPath, ...nice];
   const start = options.sandbox
     ? await options.sandbox.kernel(command, { ...place, packages: environment.folder })
     : { command, cwd: place.cwd ?? "/", env: plainEnvironment(options) };
@@ -102,6 +113,12 @@ async function settingsOf(options: SubprocessOptions, packages: Packages, place:
     log: options.log,
     install: (requirements, call) => packages.install(requirements, { ...call, owner: place.owner }),
   };
+}
+
+/** A sandbox gives its first part itself. */
+function niceness({ yields = false, sandbox }: SubprocessOptions, others: number): number {
+  const first = sandbox ? 0 : NICE.first;
+  return yields ? Math.min(first + others * NICE.further, first + NICE.most - NICE.first) : 0;
 }
 
 function plainEnvironment(options: SubprocessOptions): Record<string, string> {
