@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { after, afterEach, describe, test } from "node:test";
 import { AppError, type ErrorCode } from "../../src/core/errors.ts";
 import { until, WireClient } from "../e2b/client.ts";
@@ -302,7 +303,7 @@ describe("clocks that differ", () => {
     ["behind", -3_600_000],
   ] as const) {
     test(`another process whose clock is ${what} connects before it trusts a lease`, async () => {
-      const sealKey = "a text that only the test knows";
+      const sealKey = randomBytes(32).toString("base64");
       const { ref } = await backendOf(standIn, { sealKey }).startKernel(kernelOptions());
       standIn.clearLog();
       const other = backendOf(standIn, { sealKey, now: () => Date.now() + skew });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { pythonLiteral } from "../../src/backends/e2b/cell-source.ts";
@@ -83,13 +84,16 @@ describe("answers of the proxy", () => {
 });
 
 test("a seal opens with its own key and name only, and twice sealed is never the same", async () => {
-  const seal = createSeal("key");
+  const [key, other] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
+  const seal = createSeal(key);
   const sealed = await seal.seal({ a: "secret" }, "name");
   assert.ok(!sealed.includes("secret"));
   assert.notEqual(sealed, await seal.seal({ a: "secret" }, "name"));
   assert.deepEqual(await seal.open(sealed, "name"), { a: "secret" });
   assert.equal(await seal.open(sealed, "other"), undefined);
-  assert.equal(await createSeal("other").open(sealed, "name"), undefined);
+  assert.equal(await createSeal(other).open(sealed, "name"), undefined);
+  assert.deepEqual(await createSeal(`${other},${key}`).open(sealed, "name"), { a: "secret" }, "an earlier key");
+  await assert.rejects(createSeal("a passphrase").open(sealed, "name"), /REPL_SEAL_KEY must be 32 random bytes/);
   assert.equal(await seal.open(sealed.slice(0, -4), "name"), undefined);
   assert.equal(await seal.open("?", "name"), undefined);
 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { after, afterEach, describe, test } from "node:test";
 import { WireClient } from "../e2b/client.ts";
 import { startStandIn } from "../e2b/stand-in.ts";
@@ -57,7 +58,7 @@ describe("requests upstream", () => {
 
   test("found again by another process: 1 with sealed tokens, 2 without", async () => {
     for (const [sealKey, expected] of [
-      ["a text that only the test knows", [EXECUTE]],
+      [randomBytes(32).toString("base64"), [EXECUTE]],
       [undefined, [CONNECT, EXECUTE]],
     ] as const) {
       const more = sealKey === undefined ? {} : { sealKey };
@@ -74,7 +75,7 @@ describe("requests upstream", () => {
 
   test("found again with little of its lease left: it is renewed first, so that the ref has the new one", async () => {
     let shift = 0;
-    const options = { idleSeconds: 600, sealKey: "a text that only the test knows", now: () => Date.now() + shift };
+    const options = { idleSeconds: 600, sealKey: randomBytes(32).toString("base64"), now: () => Date.now() + shift };
     const kernel = await backendOf(standIn, options).startKernel(kernelOptions());
     const ref = JSON.parse(JSON.stringify(kernel.ref));
     shift = 400_000; // of 900 s
@@ -88,12 +89,17 @@ describe("requests upstream", () => {
   });
 
   test("a ref holds no token in the clear, and none that another key opens", async () => {
-    const kernel = await backendOf(standIn, { sealKey: "one" }).startKernel(kernelOptions());
+    const kernel = await backendOf(standIn, { sealKey: randomBytes(32).toString("base64") }).startKernel(
+      kernelOptions(),
+    );
     const [sandbox] = standIn.sandboxes.values();
     const text = JSON.stringify(kernel.ref);
     assert.ok(sandbox?.trafficToken && !text.includes(sandbox.trafficToken) && !text.includes(sandbox.envdToken));
     standIn.clearLog();
-    const again = await backendOf(standIn, { sealKey: "two" }).attachKernel(JSON.parse(text), kernelOptions());
+    const again = await backendOf(standIn, { sealKey: randomBytes(32).toString("base64") }).attachKernel(
+      JSON.parse(text),
+      kernelOptions(),
+    );
     assert.ok(again);
     await runCell(again, "1");
     assert.deepEqual(requests(standIn), [CONNECT, EXECUTE]);

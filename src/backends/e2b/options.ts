@@ -17,7 +17,7 @@ export type E2bOptions = {
   readonly internet?: boolean;
   /** Tells apart the deployments that share an E2B team; default `default`. */
   readonly deploy?: string;
-  /** Secret text that encrypts sandbox tokens in kernel refs; without it an attach costs one more request. */
+  /** `REPL_SEAL_KEY`, which encrypts sandbox tokens in kernel refs; without it an attach costs one more request. */
   readonly sealKey?: string;
   /** Time for code to end after an interrupt; default 2000. */
   readonly graceMs?: number;

@@ -1,8 +1,8 @@
 import { AppError } from "../../core/errors.ts";
 import { ENVD_PORT } from "./address.ts";
+import { fromBase64, toBase64 } from "./base64.ts";
 import { joined, readChunks } from "./lines.ts";
 import type { RemoteSandbox } from "./sandbox.ts";
-import { fromBase64, toBase64 } from "./seal.ts";
 
 export type ProcessOptions = {
   readonly cmd: string;
