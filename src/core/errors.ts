@@ -36,10 +36,19 @@ export class AppError extends Error {
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+    super(bounded(message), options);
     this.name = "AppError";
     this.code = code;
   }
+}
+
+/** Characters of a message. Some name paths of any length; what would be right stands at the end. */
+const MAX_MESSAGE = 4000;
+const MAX_END = 1000;
+
+function bounded(message: string): string {
+  if (message.length <= MAX_MESSAGE) return message;
+  return `${message.slice(0, MAX_MESSAGE - MAX_END - 3)}...${message.slice(-MAX_END)}`;
 }
 
 /** Returns `error` when it is an AppError, else an `INTERNAL` one that hides it and keeps it as `cause`. */

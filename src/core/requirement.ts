@@ -1,5 +1,6 @@
 import { AppError } from "./errors.ts";
 import { skipMarker } from "./requirement-marker.ts";
+import { shorten } from "./shorten.ts";
 
 export type RequirementOptions = {
   /** Also accept `name @ https://…` and bare URLs such as `git+https://…`. */
@@ -171,7 +172,7 @@ function invalid(message: string): AppError {
 const WANTED = "give names with optional extras and versions, such as pandas==2.0.0 or httpx[http2]>=0.27";
 
 function explain(word: string): string {
-  const shown = JSON.stringify(word.length > 100 ? `${word.slice(0, 100)}…` : word);
+  const shown = JSON.stringify(shorten(word));
   if (word.startsWith("-")) return `${shown} is an option, which is not allowed; ${WANTED}`;
   if (word.includes("://")) return `${shown} is a URL, which is not allowed here; ${WANTED}`;
   if (/^[./~\\]|[/\\]/.test(word) || ARCHIVE.test(word)) {

@@ -1,3 +1,5 @@
+import { shorten } from "../core/shorten.ts";
+
 /** A POST body that was read once: its JSON, or the refusal to send. */
 export type Body = { readonly message: unknown } | { readonly refusal: Response };
 
@@ -19,7 +21,7 @@ export function bodyTooLarge(limit: number): Response {
 export async function readJsonRpc(request: Request, limit: number): Promise<Body> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
-    return refuse(415, -32600, `The content type must be application/json, not ${JSON.stringify(type ?? "")}`);
+    return refuse(415, -32600, `The content type must be application/json, not ${JSON.stringify(shorten(type ?? ""))}`);
   }
   if (Number(request.headers.get("content-length") ?? 0) > limit) return { refusal: bodyTooLarge(limit) };
   let message: unknown;

@@ -10,6 +10,7 @@ import type { Scope } from "../auth/principal.ts";
 import { readJsonRpc } from "./body.ts";
 import { streamWhenSlow } from "./late-stream.ts";
 import { createLegacySessions, type SessionMemory } from "./legacy.ts";
+import { refuseLongNames } from "./long-names.ts";
 import { TOOLS_BY_NAME } from "./registry.ts";
 import { createSseEndpoint } from "./sse.ts";
 
@@ -58,6 +59,8 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
       if (request.method !== "POST") return legacy.fetch(request, { authInfo });
       const body = await readJsonRpc(request, maxBodyBytes);
       if ("refusal" in body) return body.refusal;
+      const tooLong = refuseLongNames(request, body.message);
+      if (tooLong) return tooLong;
       const given = { parsedBody: body.message, authInfo };
       const refused = Array.isArray(body.message) ? access.count(body.message.length - 1) : undefined;
       if (refused) return refused;

@@ -1,6 +1,7 @@
 import { type ReadResourceResult, type Resource, ResourceNotFoundError } from "@modelcontextprotocol/server";
 import { AppError } from "../core/errors.ts";
 import { encodeBase64, mimeTypeOf } from "../core/media.ts";
+import { shorten } from "../core/shorten.ts";
 import { VIEW_META, VIEW_MIME_TYPE, VIEW_URI, viewPage } from "../mcp-app/page.ts";
 import { renderOutput } from "../render/index.ts";
 import type { Caller } from "../sessions/context.ts";
@@ -56,12 +57,19 @@ export async function readResource(service: SessionService, caller: Caller, uri:
     return { contents: [{ uri, mimeType: VIEW_MIME_TYPE, text: viewPage(), _meta: VIEW_META }] };
   }
   const document = await readDocument(service, caller, uri).catch((error: unknown) => {
-    if (error instanceof AppError && NOT_THERE.has(error.code)) throw new ResourceNotFoundError(uri);
+    if (error instanceof AppError && NOT_THERE.has(error.code)) throw notFound(uri);
     throw error;
   });
-  if (!document) throw new ResourceNotFoundError(uri);
+  if (!document) throw notFound(uri);
   return { contents: [{ uri, ...document }] };
 }
+
+function notFound(uri: string): ResourceNotFoundError {
+  return new ResourceNotFoundError(shorten(uri, MAX_URI));
+}
+
+/** Characters of a resource's address that the error about it repeats. */
+const MAX_URI = 300;
 
 const NOT_THERE: ReadonlySet<string> = new Set(["SESSION_NOT_FOUND", "INVALID_SESSION_ID", "FILE_NOT_FOUND"]);
 

@@ -9,6 +9,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Scope } from "../auth/principal.ts";
 import { AppError, toAppError } from "../core/errors.ts";
+import { shorten } from "../core/shorten.ts";
 import type { Caller } from "../sessions/context.ts";
 import type { SessionService } from "../sessions/service.ts";
 import { VERSION } from "../version.ts";
@@ -105,7 +106,7 @@ async function callTool(
   if (!tool) {
     auditCall(log, call, "unknown tool", logCode);
     const known = [...TOOLS_BY_NAME.keys()].join(", ");
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool ${name}; the tools are ${known}`);
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool ${shorten(name)}; the tools are ${known}`);
   }
   const { signal } = context.mcpReq;
   const reply = await answer(tool, scopes, args, {

@@ -2,6 +2,7 @@ import type { CallToolResult, Tool as McpTool, ToolAnnotations } from "@modelcon
 import * as z from "zod";
 import type { Scope } from "../auth/principal.ts";
 import { AppError } from "../core/errors.ts";
+import { shorten } from "../core/shorten.ts";
 import type { Caller } from "../sessions/context.ts";
 import type { SessionService } from "../sessions/service.ts";
 
@@ -102,7 +103,7 @@ function complaint(error: z.ZodError, given: Record<string, unknown>, known: rea
   const issue = error.issues[0];
   if (!issue) return "The arguments are not valid";
   if (issue.code === "unrecognized_keys") {
-    return `Unknown argument ${issue.keys.join(", ")}; the arguments are ${known.join(", ")}`;
+    return `Unknown argument ${shorten(issue.keys.join(", "))}; the arguments are ${known.join(", ")}`;
   }
   const name = String(issue.path[0]);
   if (!(name in given)) return `The argument ${name} is missing`;
@@ -110,8 +111,7 @@ function complaint(error: z.ZodError, given: Record<string, unknown>, known: rea
 }
 
 function shown(value: unknown): string {
-  const text = typeof value === "number" ? String(value) : (JSON.stringify(value) ?? String(value));
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+  return shorten(typeof value === "number" ? String(value) : (JSON.stringify(value) ?? String(value)));
 }
 
 /** Arguments that several tools share. */

@@ -1,5 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import type { RecoveryPolicy, SessionRecord } from "../core/session.ts";
+import { shorten } from "../core/shorten.ts";
 import { countBlocks, sequencesOf } from "../store/ranges.ts";
 import type { Caller, ServiceContext } from "./context.ts";
 import type { Kernels } from "./kernels.ts";
@@ -29,7 +30,7 @@ const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 /** @throws AppError INVALID_SESSION_ID. */
 export function checkSessionId(id: string): string {
   if (SESSION_ID.test(id)) return id;
-  const shown = JSON.stringify(id.length > 80 ? `${id.slice(0, 77)}...` : id);
+  const shown = JSON.stringify(shorten(id));
   throw new AppError(
     "INVALID_SESSION_ID",
     `${shown} is not a session id; use 1 to 64 of A-Z a-z 0-9 . _ - starting with a letter or digit`,
