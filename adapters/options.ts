@@ -8,16 +8,19 @@ import type { Log } from "./log.ts";
 
 /** Where several owners share the machine. */
 const STARTS_PER_OWNER = 1;
+const KERNELS_PER_OWNER = 50;
 
 export function limitsOf(config: Config): Limits {
+  const shared = config.auth.mode !== "none";
   return {
     timeout: config.REPL_TIMEOUT,
     maxTimeout: config.REPL_MAX_TIMEOUT,
     idleSeconds: config.REPL_IDLE_SECONDS,
     maxSessions: config.REPL_MAX_SESSIONS,
     maxKernels: config.REPL_MAX_KERNELS,
-    maxKernelsPerOwner: config.REPL_MAX_KERNELS_PER_OWNER,
-    ...(config.auth.mode === "none" ? {} : { startsPerOwner: STARTS_PER_OWNER }),
+    // Who is alone on the server may have all; nothing is ever stopped to make room, since its variables would be lost.
+    maxKernelsPerOwner: config.REPL_MAX_KERNELS_PER_OWNER ?? (shared ? KERNELS_PER_OWNER : config.REPL_MAX_KERNELS),
+    ...(shared ? { startsPerOwner: STARTS_PER_OWNER } : {}),
     sandboxMinutes: config.REPL_SANDBOX_MINUTES_PER_DAY,
     maxQueue: config.REPL_MAX_QUEUE,
     maxCodeBytes: config.REPL_MAX_CODE_BYTES,

@@ -58,7 +58,7 @@ const settings = z.object({
   REPL_BLOCK_CHARS: whole(1024 * 1024, 1000),
   REPL_MAX_SESSIONS: whole(100, 1),
   REPL_MAX_KERNELS: whole(100, 1),
-  REPL_MAX_KERNELS_PER_OWNER: whole(50, 1),
+  REPL_MAX_KERNELS_PER_OWNER: number(1).optional(),
   REPL_MAX_QUEUE: whole(100, 1),
   REPL_MAX_CODE_BYTES: whole(4 * 1024 * 1024, 1),
   REPL_MAX_BODY_BYTES: whole(16 * 1024 * 1024, 1024),

@@ -61,6 +61,21 @@ describe("a limit names itself, and hitting it harms nobody else", () => {
     refused(told, "LIMIT_REACHED", /You have 2 live interpreters, the most you may have; delete_session ends one/);
   });
 
+  test("live interpreters: who is alone on the server may have as many as sessions, with tokens each has 50", async () => {
+    const settings = { REPL_RATE_PER_MINUTE: "0" };
+    const [local, shared] = [await makeApp({ settings }), await makeApp({ tokens: ["alice"], settings })];
+    const started = async (client: ReturnType<TestApp["client"]>): Promise<number> => {
+      for (let n = 0; n < 100; n += 1) {
+        await client.tool("create_session", { session_id: `s${n}` });
+        const { content } = await client.tool("run_code", { session_id: `s${n}`, code: "1" });
+        if (content.code === "LIMIT_REACHED") return n;
+      }
+      return 100;
+    };
+    assert.deepEqual([await started(local.client()), await started(shared.client("alice"))], [100, 50]);
+    await Promise.all([local.close(), shared.close()]);
+  });
+
   test("live interpreters in all: who has one keeps it", async () => {
     const subject = await makeApp({ tokens: ["alice", "bob"], settings: { REPL_MAX_KERNELS: "2" } });
     const [alice, bob] = [subject.client("alice"), subject.client("bob")];
