@@ -43,6 +43,20 @@ export async function runOfficial(run: OfficialRun, url: URL): Promise<ScenarioR
   }
 }
 
+/** The names of all scenarios by the heading that the runner lists them under, such as `Server scenarios`. */
+export async function listOfficial(runner: OfficialRun["runner"]): Promise<ReadonlyMap<string, readonly string[]>> {
+  const script = join(ROOT, `test/node_modules/conformance-${runner}/dist/index.js`);
+  const { stdout } = await runToEnd([NODE, script, "list"], { limitMs: LIMIT_MS });
+  const lists = new Map<string, string[]>();
+  for (const line of stdout.split("\n")) {
+    const heading = /^(\w[\w ]*) \(/.exec(line)?.[1];
+    const name = /^ {2}- (\S+)/.exec(line)?.[1];
+    if (heading !== undefined) lists.set(heading, []);
+    else if (name !== undefined) [...lists.values()].at(-1)?.push(name);
+  }
+  return lists;
+}
+
 /** Folders are named `server-<scenario>-<time>`. */
 async function readScenario(output: string, folder: string): Promise<ScenarioResult> {
   const scenario = folder.replace(/^server-/, "").replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, "");
