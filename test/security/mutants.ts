@@ -39,8 +39,10 @@ function runTests(tree: string, file: string, name?: string): Promise<boolean> {
     cwd: tree,
     env,
     stdio: "ignore",
+    detached: true,
   });
-  const limit = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
+  // The whole group: the runner has a process for the file.
+  const limit = setTimeout(() => child.pid && process.kill(-child.pid, "SIGKILL"), LIMIT_MS);
   return new Promise((resolve) => {
     child.once("close", (code) => {
       clearTimeout(limit);

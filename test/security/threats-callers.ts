@@ -215,7 +215,10 @@ export const OWNERS: readonly Threat[] = [
     attempt: "keeps thousands of streams or calls open",
     guard: "a number of open requests, then 429",
     file: "src/limits/owner-limits.ts",
-    remove: ["if (!place.ok) return later(tooManyOpen(this.#slots.limits.perOwner));", "if (!place.ok) return serve();"],
+    remove: [
+      "if (!place.ok) return later(tooManyOpen(this.#slots.limits.perOwner));",
+      "if (!place.ok) return serve();",
+    ],
     test: `${T}/requests.test.ts`,
     name: "that are open at once",
   },
