@@ -19,8 +19,6 @@ _ALL_SIGNALS = _signal.valid_signals()
 def run_kernel(ends, tag, settings):
     """Serves cells until the monitor asks for the end; then returns, and the interpreter ends as ever."""
     os.setsid()
-    if os.nice(0) > 0:
-        own("priority").give_way()
     ends = {name: links.move_high(descriptor) for name, descriptor in ends.items()}
     links.die_with(ends["life"], _signal.SIGKILL)
     streams.open(ends, tag)

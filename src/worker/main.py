@@ -69,9 +69,7 @@ def main():
     _close_inherited()
     settings = _settings()
     if len(sys.argv) > 1:
-        from _edge_repl.priority import give_way
-
-        give_way(int(sys.argv[1]))
+        os.nice(int(sys.argv[1]))
     pid, ends, tag = _split()
     usual = sys.pycache_prefix, sys.dont_write_bytecode
     if package.bytecode:

@@ -73,6 +73,7 @@ class Monitor:
         self.closing_at = None
         self.subreaper_at = None  # Not before the first cell: it costs more than a start may
         self.subreaper = False
+        self.lower_at = None
         self.statuses = {}
         self.wakeup = None
 
@@ -109,7 +110,7 @@ class Monitor:
     # Time
 
     def _wait_ms(self):
-        moments = [self.printed.paused_until, self.printed.flush_at, self.closing_at, self.subreaper_at]
+        moments = [self.printed.paused_until, self.printed.flush_at, self.closing_at, self.subreaper_at, self.lower_at]
         if self.cell:
             moments += [self.cell.signal_at, self.cell.kill_at]
         moments = [moment for moment in moments if moment is not None]
@@ -121,6 +122,8 @@ class Monitor:
         self.printed.on_time(now)
         if self.subreaper_at is not None and now >= self.subreaper_at:
             self._become_subreaper()
+        if self.lower_at is not None and now >= self.lower_at:
+            self._lower_groups()
         if self.closing_at is not None and now >= self.closing_at:
             self._end_kernel()
         cell = self.cell
@@ -135,6 +138,9 @@ class Monitor:
         self.subreaper_at, self.subreaper = None, True
         tree.become_subreaper()
         own("deaths").note_state()
+
+    def _lower_groups(self):
+        self.lower_at = own("priority").lower_groups(os.getpid(), self.pid)
 
     # Server
 
@@ -312,6 +318,8 @@ class Monitor:
             self._done(*message[1:])
         elif kind == "ready":
             self.send(dict(message[1], type="ready", pid=self.pid))
+            if os.nice(0) > 0:
+                self._lower_groups()
 
     def _ack(self, number):
         if len(self.to_server) >= SERVER_BACKLOG_BYTES:

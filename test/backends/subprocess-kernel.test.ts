@@ -51,7 +51,9 @@ describe("the priority of kernels", () => {
       assert.equal((await run(kernel, asked)).text, String(nice));
       const groups =
         "import os\n[open(f'/proc/{p}/autogroup').read().split()[-1] for p in (os.getpid(), os.getppid())]";
-      if (existsSync("/proc/self/autogroup")) assert.equal((await run(kernel, groups)).text, `['${nice}', '${nice}']`);
+      if (!existsSync("/proc/self/autogroup")) continue;
+      // Linux takes but ten changes a second from those who are not root.
+      await until(async () => (await run(kernel, groups)).text === `['${nice}', '${nice}']`, "the groups' priority");
     }
     await cleanUp();
   });
