@@ -42,8 +42,8 @@ describe("the priority of kernels", () => {
   test("is the lower the more of them an owner has, in the groups that Linux makes of sessions too", async () => {
     const { backend, cleanUp } = await makeTestBackend({ yields: true });
     for (const [others, lower] of [
-      [0, 10],
-      [2, 16],
+      [0, 5],
+      [2, 15],
       [40, 19],
     ] as const) {
       const nice = Math.min(19, getPriority() + lower);

@@ -51,7 +51,7 @@ const KEPT_BYTES = 512 * 1024;
 const GRACE_MS = 2000;
 const INSTALL_MS = 600_000;
 /** Niceness of an owner's first kernel, what each further one has more, and the most that there is. */
-const NICE = { first: 10, further: 3, most: 19 };
+const NICE = { first: 5, further: 5, most: 19 };
 
 /** `cwd`: an existing folder, or in a sandbox what the caller asked for. */
 type Place = {
