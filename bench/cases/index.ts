@@ -1,4 +1,5 @@
 import type { Bench } from "../lib/bench.ts";
+import { abuse } from "./abuse.ts";
 import { call } from "./call.ts";
 import { e2b } from "./e2b.ts";
 import { eras } from "./eras.ts";
@@ -23,6 +24,7 @@ export const BENCHES: readonly Bench[] = [
   prints,
   history,
   owners,
+  abuse,
   e2b,
   output,
   worker,

@@ -13,6 +13,7 @@ export async function buildServers(folder = FOLDER) {
   await build({
     absWorkingDir: root,
     entryPoints: {
+      abuser: "bench/programs/abuser.ts",
       cli: "adapters/cli.ts",
       floor: "bench/floors/sdk.ts",
       history: "bench/programs/history.ts",
