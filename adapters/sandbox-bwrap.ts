@@ -49,6 +49,7 @@ const WORKER = "/opt/edge-python-repl";
 const BYTECODE = "/opt/edge-python-repl-bytecode";
 const PACKAGES = "/opt/python-packages";
 const WHEELS = "/opt/python-wheels";
+const TEMPORARY = "/tmp";
 
 const COMPILE =
   "import compileall, sys; sys.pycache_prefix = sys.argv[1]; compileall.compile_dir(sys.argv[2], quiet=2)";
@@ -91,7 +92,7 @@ export async function createBwrapSandbox(options: BwrapOptions): Promise<BwrapSa
   await probeSandbox(sandbox, {
     python: python.executable,
     secret: filter,
-    writable: [HOME, "/tmp", ...(root === undefined ? [] : [root])],
+    writable: [HOME, TEMPORARY, ...(root === undefined ? [] : [root])],
     cwd: root,
     network,
     ...limits,
@@ -110,7 +111,7 @@ async function compileWorker(confineAll: Confine, python: string, { path, id }: 
   const command: Command = [python, "-I", "-c", COMPILE, BYTECODE, WORKER];
   const bindings = [{ from: path, to: BYTECODE, writable: true }];
   const environment = plainEnvironment(python, {});
-  const confined = confineAll(command, "/", { volatile: [HOME, "/tmp"], network: false, bindings, environment }, id);
+  const confined = confineAll(command, "/", { volatile: [HOME, TEMPORARY], network: false, bindings, environment }, id);
   // What is missing afterwards is compiled by each kernel for itself.
   await askProgram(confined.command, { env: confined.env, limitMs: COMPILE_MS });
 }
@@ -122,7 +123,10 @@ async function confiner(options: BwrapOptions, settings: ConfineOptions): Promis
   const { folders, links } = await pythonPaths(python.executable, python.importPaths, [homedir()]);
   const worker = { from: dirname(workerPath), to: WORKER, writable: false };
   return (command, cwd, view, id) => {
-    const bindings = [...folders.map(shown), worker, ...view.bindings];
+    // A private /tmp covers what lies below the machine's, an interpreter too, so that comes after it.
+    const temporary = view.bindings.filter(isTemporary);
+    const others = view.bindings.filter((binding) => !isTemporary(binding));
+    const bindings = [...temporary, ...folders.map(shown), worker, ...others];
     const [program, ...rest] = command.map((path) => calledInside(path, bindings));
     return confine(
       [program ?? command[0], ...rest],
@@ -141,7 +145,7 @@ function createSandbox(
   confineAll: Confine,
 ): BwrapSandbox {
   const { root, readable, network, env } = options;
-  const volatile = [HOME, "/tmp"];
+  const volatile = [HOME, TEMPORARY];
   return {
     packagesFolder: folders.packages,
     sweep: folders.sweep,
@@ -166,14 +170,14 @@ function createSandbox(
       const [python] = installing;
       const command: Command = [python, "-I", "-S", "-c", CLOSE_INHERITED, ...installing];
       if (step.kind === "download")
-        return confineAll(command, "/tmp", { volatile, ...downloadView(command, step, env) }, id);
+        return confineAll(command, TEMPORARY, { volatile, ...downloadView(command, step, env) }, id);
       await folders.giveToInstaller(step.owner, step.packages);
       const bindings = [
         { from: step.wheels, to: WHEELS, writable: false },
         { from: step.packages, to: PACKAGES, writable: true },
       ];
       const environment = plainEnvironment(calledInside(command[0], bindings), env);
-      return confineAll(command, "/tmp", { volatile, network: false, bindings, environment }, id);
+      return confineAll(command, TEMPORARY, { volatile, network: false, bindings, environment }, id);
     },
     async wheelsFolder(owner) {
       const path = await folders.wheels(owner);
@@ -215,7 +219,7 @@ function sessionBindings({ home, temporary, passwd, group }: SessionFolders): Bi
     { from: passwd, to: "/etc/passwd", writable: false },
     { from: group, to: "/etc/group", writable: false },
     { from: home, to: HOME, writable: true },
-    { from: temporary, to: "/tmp", writable: true },
+    { from: temporary, to: TEMPORARY, writable: true },
   ];
 }
 
@@ -231,4 +235,8 @@ function shown(path: string): Binding {
 
 function given(path: string): Binding {
   return { from: path, to: path, writable: true };
+}
+
+function isTemporary({ to }: Binding): boolean {
+  return to === TEMPORARY;
 }

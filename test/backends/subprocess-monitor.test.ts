@@ -150,7 +150,7 @@ describe("what a monitor is started with", () => {
     assert.deepEqual(kernel.ref, { pid: null });
     await backend.forgetSession?.("test", "test");
     const session = { owner: "test", sessionId: "test" };
-    assert.deepEqual(seen, [{ ...session, cwd: undefined }, session]);
+    assert.deepEqual(seen, [{ ...session, cwd: undefined, nice: 0 }, session]);
     await cleanUp();
     await rm(packages, { recursive: true });
   });

@@ -7,8 +7,14 @@ import { failure, makeSandboxedBackend, type SandboxedBackend, sandboxRefusal, s
 
 const skip = sandboxRefusal() ?? false;
 
-/** What a session sees of its home, caches of libraries aside, and of its temporary folder. */
-const SEEN = "import os; sorted(n for n in os.listdir('/home/repl') if n != '.cache'), sorted(os.listdir('/tmp'))";
+/**
+ * What a session sees of its home, caches of libraries aside, and of its temporary folder, where only the way to the
+ * interpreter may be.
+ */
+const SEEN = `
+import os, sys
+def names(folder, *others): return sorted(set(os.listdir(folder)).difference(others))
+names('/home/repl', '.cache'), names('/tmp', *sys.prefix.split('/'))`;
 const LEAVE = "open('/home/repl/kept', 'w').write('home'); open('/tmp/kept', 'w').write('tmp'); None";
 
 describe("a confined session's folders", { skip }, () => {
