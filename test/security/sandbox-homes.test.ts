@@ -14,7 +14,7 @@ const skip = sandboxRefusal() ?? false;
 const SEEN = `
 import os, sys
 def names(folder, *others): return sorted(set(os.listdir(folder)).difference(others))
-names('/home/repl', '.cache'), names('/tmp', *sys.prefix.split('/'))`;
+names('/home/repl', '.cache'), names('/tmp', *'/'.join(sys.path).split('/'))`;
 const LEAVE = "open('/home/repl/kept', 'w').write('home'); open('/tmp/kept', 'w').write('tmp'); None";
 
 describe("a confined session's folders", { skip }, () => {
