@@ -11,6 +11,7 @@ import sys
 from . import links
 from .pristine import own
 from .streams import streams
+from .traces import Traces
 
 STOPPED = {"name": "KeyboardInterrupt", "message": "", "traceback": "KeyboardInterrupt"}
 _ALL_SIGNALS = _signal.valid_signals()
@@ -67,6 +68,7 @@ class Kernel:
         self.cell_id = None
         self.last_word = None  # Kind and bundle of the value that ends the cell, until they are sent
         self.cwd = os.getcwd()
+        self.traces = Traces()
         self.armed = False  # User code runs that an interrupt is to stop
         self.resting = False  # Tasks of the event loop run between two cells
         self.interrupted = False
@@ -153,6 +155,7 @@ class Kernel:
         self.libraries.flush_native()
         streams.flush()
         result["cwd"] = self._where()
+        result["silent"] = self.traces.silent(streams.writes)
         streams.link.send(("done", cell_id, result, self.interrupted, self._take_last_word()))
 
     def _prepare(self):

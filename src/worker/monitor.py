@@ -346,7 +346,8 @@ class Monitor:
         self.cwd = result["cwd"]
         if cell.interrupted and (interrupted or cell.group_signalled) and result["status"] in ("ok", "error"):
             result["status"] = "aborted"
-        done = dict(result, type="done", id=cell_id, **self.changes.end(self.cwd))
+        files = self.changes.end(self.cwd, result.pop("silent"))
+        done = dict(result, type="done", id=cell_id, **files)
         if last_word is None:
             self.send(done)
         else:

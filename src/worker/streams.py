@@ -27,6 +27,7 @@ class _Reports:
         self.sent = number = self.sent + 1
         for part in links.to_parts(self.tag, number & 0xFFFFFFFFFFFF, message):
             _write(self.reports, part)
+            streams.writes += 1
 
     def round_trip(self, kind, *rest):
         """Sends a message and returns when the monitor has dealt with it and with all that was written before."""
@@ -52,6 +53,7 @@ class _RawStdout(_RawOutput):
         if streams.unordered:
             streams.put_in_order()
         written = _write(1, data)
+        streams.writes += 1
         return written if written == len(data) else _write_rest(1, data, written)
 
 
@@ -59,6 +61,7 @@ class _RawStderr(_RawOutput):
     def write(self, data):
         streams.flush()
         written = _write(2, data)
+        streams.writes += 1
         streams.unordered = True
         return written if written == len(data) else _write_rest(2, data, written)
 
@@ -96,6 +99,7 @@ class Streams:
     """Owns the descriptors 0, 1 and 2 and the objects on them."""
 
     def __init__(self):
+        self.writes = 0  # By these streams and to the monitor; a few less when signals or threads interfere
         self.child = False  # This is a process that user code has forked
         # What lies in stderr's pipe must be taken by the monitor before the next write to stdout, which it would
         # otherwise read first: set by writes to stderr, and while child processes may write there.

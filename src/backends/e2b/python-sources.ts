@@ -215,9 +215,10 @@ MAX_FOLDER_CHARS = 4096
 MAX_SIZE = (1 << 53) - 1  # What JSON readers hold; sparse files may claim to be larger
 MAX_DEPTH = 4
 
-ENTRIES = 100
+ENTRIES = 500
 MAX_ENTRIES = 20000
 MAX_SECONDS = 0.05
+QUICK_SECONDS = 0.005
 
 _SKIPPED = ("__pycache__", "node_modules", "site-packages")
 _SKIPPED_ENDS = (".pyc", ".egg-info", ".dist-info")
@@ -259,10 +260,16 @@ class Changes:
         except (OSError, ValueError):
             return  # It is gone again
 
-    def end(self, folder):
+    def end(self, folder, silent=False):
         ""
+
+
+
         try:
-            look = _Look(self._since, self._known, _monotonic() - self._began)
+            seconds = _monotonic() - self._began
+            if silent and seconds < QUICK_SECONDS:
+                return {}
+            look = _Look(self._since, self._known, seconds)
             look.below(self._folder)
             if folder != self._folder:
                 look.below(folder)
