@@ -7,6 +7,8 @@ import { createHistoryStore } from "../../src/store/history-store.ts";
 import type { Clock } from "./clock.ts";
 
 /** An idle object leaves memory after this; then its next request makes it again. */
+/** 32 bytes, in base64. */
+const SEAL_KEY = btoa("a key for the simulation: public");
 const HIBERNATES_MS = 10_000;
 
 export type ObjectCounts = {
@@ -59,7 +61,7 @@ export class Objects {
     const config = parseConfig({ REPL_BACKEND: "e2b", REPL_E2B_IDLE_SECONDS: String(this.#idleSeconds) });
     const { now } = this.#clock;
     const address = { apiUrl: "https://api.cloud.test", sandboxUrl: "https://sandbox.cloud.test" };
-    const e2b = { apiKey: "simulated", ...address, sealKey: "of the simulation", idleSeconds: this.#idleSeconds };
+    const e2b = { apiKey: "simulated", ...address, sealKey: SEAL_KEY, idleSeconds: this.#idleSeconds };
     const log = (): void => undefined;
     return createSessionService({
       store: createHistoryStore({ ...openDurableObject(this.#storageOf(owner)), log }),
