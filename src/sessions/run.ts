@@ -194,12 +194,25 @@ async function begin(context: ServiceContext, live: LiveSession, block: Block, a
   }
 }
 
+/** Longer code does not stay in the record once its block is stored: every list of sessions reads all records. */
+const MAX_CODE_IN_RECORD = 16_384;
+
+/** No harm is done when it fails: the block is there. */
+async function clearPending(context: ServiceContext, live: LiveSession, { sequence }: Block): Promise<void> {
+  const change = (record: SessionRecord): SessionRecord =>
+    record.pending?.sequence === sequence ? { ...record, pending: null } : record;
+  await context.store
+    .updateSession(live.owner, live.id, change)
+    .catch((error: unknown) => context.log("record not shortened", { session: live.id, error: String(error) }));
+}
+
 async function save(context: ServiceContext, live: LiveSession, block: Block): Promise<boolean> {
   if (live.deleted) return true;
   try {
     await context.store.writeBlock(live.owner, live.id, block);
     live.completed = block.sequence;
     live.lastSize = sizeOf(block);
+    if (block.code.length > MAX_CODE_IN_RECORD) await clearPending(context, live, block);
     return true;
   } catch (error) {
     live.unsaved = block;

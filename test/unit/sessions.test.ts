@@ -81,6 +81,20 @@ test("a run is stored before it starts and completed after", async () => {
   assert.equal((await done).block.status, "cancelled");
 });
 
+test("a long code leaves the record, which every list of sessions reads, when its block is stored", async () => {
+  service = serve({ limits: { ...LIMITS, maxCodeBytes: 1e6 } });
+  for (const [length, stays] of [
+    [10, true],
+    [100_000, false],
+  ] as const) {
+    const { block } = await run(`#${"x".repeat(length)}`);
+    const record = await store.readSession("me", "s");
+    assert.equal(record?.pending?.sequence === block.sequence, stays);
+    assert.equal((await store.readBlocks("me", "s", [block.sequence]))[0]?.code.length, length + 1);
+  }
+  assert.equal((await service.history(me, "s", {})).total, 2);
+});
+
 test("a timeout that can be interrupted keeps variables, one that cannot loses them, and each says so", async () => {
   await run("set a");
   const kept = await run("wait", { timeout: 0.01 });
