@@ -1,3 +1,4 @@
+import { onEnd } from "../core/response-end.ts";
 import { RateLimiter, tooManyRequests } from "./rate-limit.ts";
 import { Slots } from "./slots.ts";
 import { Turns } from "./turns.ts";
@@ -53,7 +54,10 @@ export class OwnerLimits {
     const place = this.#slots.acquire(owner);
     if (!place.ok) return later(tooManyOpen(this.#slots.limits.perOwner));
     try {
-      return onEnd(await serve(), place.release);
+      const response = await serve();
+      if (isOpenStream(response)) return onEnd(response, { ended: place.release });
+      place.release();
+      return response;
     } catch (error) {
       place.release();
       throw error;
@@ -61,38 +65,13 @@ export class OwnerLimits {
   }
 }
 
+function isOpenStream({ body, headers }: Response): boolean {
+  return body !== null && (headers.get("content-type")?.startsWith("text/event-stream") ?? false);
+}
+
 async function later(refusal: Response): Promise<Response> {
   await new Promise((resolve) => setTimeout(resolve, REFUSAL_DELAY_MS));
   return refusal;
-}
-
-/** Calls `notice` when a stream has ended or its reader has left; at once for any other response. */
-function onEnd(response: Response, notice: () => void): Response {
-  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
-  const reader = isStream ? response.body?.getReader() : undefined;
-  if (!reader) {
-    notice();
-    return response;
-  }
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await reader.read().catch((error: unknown) => {
-          notice();
-          throw error;
-        });
-        if (!done) return controller.enqueue(value);
-        notice();
-        controller.close();
-      },
-      async cancel(reason) {
-        notice();
-        await reader.cancel(reason);
-      },
-    },
-    { highWaterMark: 0 },
-  );
-  return new Response(body, response);
 }
 
 /** A fifth of a minute's worth at once, but enough for an agent that asks for many things in parallel. */

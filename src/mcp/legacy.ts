@@ -6,8 +6,8 @@ import {
   type McpServerFactory,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
+import { onEnd } from "../core/response-end.ts";
 import { identityOf } from "./server.ts";
-import { onEnd } from "./streams.ts";
 
 /** Sessions beyond this end the one that was unused for longest: the owner's own, before another's. */
 const MAX_SESSIONS = 1000;

@@ -1,5 +1,5 @@
 /** What is told of a response's end: `cancelled` when the client stops reading before it, `ended` either way. */
-export type EndNotice = { readonly cancelled: () => void; readonly ended?: () => void };
+export type EndNotice = { readonly cancelled?: () => void; readonly ended?: () => void };
 
 /** The same response, that tells its end. */
 export function onEnd(response: Response, { cancelled, ended }: EndNotice): Response {
@@ -17,7 +17,7 @@ export function onEnd(response: Response, { cancelled, ended }: EndNotice): Resp
         controller.close();
       },
       async cancel(reason) {
-        cancelled();
+        cancelled?.();
         ended?.();
         await reader.cancel(reason);
       },
