@@ -278,6 +278,8 @@ class Monitor:
     def _shutdown(self, frame):
         if self.cell is not None:
             self._end_kernel(detail=SHUT_DOWN)
+        if not self.subreaper:
+            self._become_subreaper()  # Before the kernel ends: what left its group would leave the tree with it
         self._command(None)
         self.closing_at = time.monotonic() + frame["grace"]
 
