@@ -1,3 +1,4 @@
+import { isEventStream } from "../../src/core/response-end.ts";
 import { bodyTooLarge } from "../../src/mcp/body.ts";
 import type { Stub } from "./setup.ts";
 
@@ -33,8 +34,7 @@ export async function relayMessage({ stub, request, headers, maxBodyBytes, refus
     const [id = null] = idsIn(body);
     return refuse(Response.json(failure(id), { status: 503, headers: { "retry-after": "1" } }));
   }
-  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
-  if (!isStream || !response.body) return response;
+  if (!isEventStream(response) || !response.body) return response;
   return new Response(endedProperly(response.body, body), response);
 }
 

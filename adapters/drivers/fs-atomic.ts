@@ -11,9 +11,10 @@ import { firstOf, isFolderPart, logOf, namesOf, PAIR, PLAIN, pathOf, unescapeNam
 const READ_ATTEMPTS = 4;
 
 /**
- * Files below `root`, readable by their owner alone: numbered values by the thousand in a log, each other one in a file. A reader sees the old value or the new one, never a part, also
- * from another process and after a kill. Values reach the disk when the operating system writes them: they outlive any
- * crash of this program but, for about the last half minute, not a loss of power.
+ * Files below `root`, readable by their owner alone: numbered values by the thousand in a log, each other one in a file.
+ * A reader sees the old value or the new one, never a part, also from another process and after a kill. Values reach the
+ * disk when the operating system writes them: they outlive any crash of this program but, for about the last half minute,
+ * not a loss of power.
  *
  * Calls are synchronous: for values of a few kilobytes that takes a fifth of the time of the asynchronous ones.
  * Processes that replace the same key need a lock; those that only read it do not.

@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import process from "node:process";
+import { isRunning } from "../is-running.ts";
 
 /** Which process holds a lock: enough to see that it is gone. */
 type Holder = { readonly host: string; readonly pid: number; readonly instance: string };
@@ -29,16 +30,6 @@ function parse(text: string): Holder | undefined {
     return { host: name, pid, instance: id };
   } catch {
     return undefined; // Its writer was killed before it had written: nobody knows who that was.
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Else it is another user's process, or there is no permission to ask.
-    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
   }
 }
 

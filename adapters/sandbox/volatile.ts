@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readlink, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isRunning } from "../is-running.ts";
 import { removeTree } from "./folders.ts";
 
 const PREFIX = "edge-python-repl-sandbox";
@@ -15,18 +16,9 @@ export async function makeVolatileFolder(): Promise<string> {
   for (const name of await readdir(tmpdir())) {
     const path = join(tmpdir(), name);
     const pid = name.startsWith(ours) ? Number(name.slice(ours.length).split("-")[0]) : Number.NaN;
-    if (Number.isInteger(pid) && !isAlive(pid) && (await isOurs(path))) await removeTree(path).catch(() => undefined);
+    if (Number.isInteger(pid) && !isRunning(pid) && (await isOurs(path))) await removeTree(path).catch(() => undefined);
   }
   return mkdtemp(join(tmpdir(), `${ours}${process.pid}-`));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
 }
 
 /** Everybody can make folders there. */

@@ -1,6 +1,10 @@
 /** What is told of a response's end: `cancelled` when the client stops reading before it, `ended` either way. */
 export type EndNotice = { readonly cancelled?: () => void; readonly ended?: () => void };
 
+export function isEventStream({ headers }: Response): boolean {
+  return headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+}
+
 /** The same response, that tells its end. */
 export function onEnd(response: Response, { cancelled, ended }: EndNotice): Response {
   const reader = response.body?.getReader();

@@ -1,4 +1,4 @@
-import { onEnd } from "../core/response-end.ts";
+import { isEventStream, onEnd } from "../core/response-end.ts";
 import { RateLimiter, tooManyRequests } from "./rate-limit.ts";
 import { Slots } from "./slots.ts";
 import { Turns } from "./turns.ts";
@@ -55,7 +55,7 @@ export class OwnerLimits {
     if (!place.ok) return later(tooManyOpen(this.#slots.limits.perOwner));
     try {
       const response = await serve();
-      if (isOpenStream(response)) return onEnd(response, { ended: place.release });
+      if (response.body && isEventStream(response)) return onEnd(response, { ended: place.release });
       place.release();
       return response;
     } catch (error) {
@@ -63,10 +63,6 @@ export class OwnerLimits {
       throw error;
     }
   }
-}
-
-function isOpenStream({ body, headers }: Response): boolean {
-  return body !== null && (headers.get("content-type")?.startsWith("text/event-stream") ?? false);
 }
 
 async function later(refusal: Response): Promise<Response> {

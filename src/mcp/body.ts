@@ -3,14 +3,19 @@ import { shorten } from "../core/shorten.ts";
 /** A POST body that was read once: its JSON, or the refusal to send. */
 export type Body = { readonly message: unknown } | { readonly refusal: Response };
 
+/** The refusal of a message whose id is not known. */
+export function refusalOf(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status });
+}
+
 function refuse(status: number, code: number, message: string): { refusal: Response } {
-  return { refusal: Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status }) };
+  return { refusal: refusalOf(status, code, message) };
 }
 
 /** The refusal of a body that is over the limit. */
 export function bodyTooLarge(limit: number): Response {
   const message = `The request body is over the limit of ${limit} bytes; send less, or run the code as a file`;
-  return refuse(413, -32600, message).refusal;
+  return refusalOf(413, -32600, message);
 }
 
 /**

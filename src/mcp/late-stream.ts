@@ -1,3 +1,5 @@
+import { isEventStream } from "../core/response-end.ts";
+
 /** An answer that takes longer than this, in milliseconds, becomes a stream. */
 const STREAM_AFTER_MS = 200;
 
@@ -40,7 +42,7 @@ function streamOf(answer: Promise<Response>, gone: AbortController, keepAliveMs:
   let timer: ReturnType<typeof setInterval> | undefined;
   const pump = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     const response = await answer.finally(() => clearInterval(timer));
-    if (response.headers.get("content-type")?.startsWith("text/event-stream") && response.body) {
+    if (isEventStream(response) && response.body) {
       reader = response.body.getReader();
       for (let part = await reader.read(); !part.done; part = await reader.read()) controller.enqueue(part.value);
     } else {

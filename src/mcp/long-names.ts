@@ -1,4 +1,5 @@
 import { PROTOCOL_VERSION_META_KEY } from "@modelcontextprotocol/server";
+import { refusalOf } from "./body.ts";
 
 /** Characters of what only names of a short list can be, and of what may be the address of a file. */
 const MAX_NAME = 200;
@@ -29,6 +30,5 @@ function isLonger(value: unknown, most: number): boolean {
 }
 
 function tooLong(what: string, most: number): Response {
-  const error = { code: -32600, message: `${what} is longer than ${most} characters` };
-  return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 400 });
+  return refusalOf(400, -32600, `${what} is longer than ${most} characters`);
 }

@@ -1,6 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import type { Block, SessionRecord } from "../core/session.ts";
 import { appendRange, countBlocks } from "../store/ranges.ts";
+import { MAX_CACHED_CODE } from "../store/record-cache.ts";
 import { type CellOptions, type CellOutcome, completeBlock, ending, executeCell } from "./cells.ts";
 import type { Caller, ServiceContext } from "./context.ts";
 import type { Acquired, Kernels } from "./kernels.ts";
@@ -194,15 +195,13 @@ async function begin(context: ServiceContext, live: LiveSession, block: Block, a
   }
 }
 
-/** Longer code does not stay in the record once its block is stored: every list of sessions reads all records. */
-const MAX_CODE_IN_RECORD = 16_384;
-
-/** No harm is done when it fails: the block is there. */
+/**
+ * Code that no cache keeps does not stay in the record once its block is stored: every list of sessions reads all records.
+ * No harm is done when that fails: the block is there.
+ */
 async function clearPending(context: ServiceContext, live: LiveSession, { sequence }: Block): Promise<void> {
-  const change = (record: SessionRecord): SessionRecord =>
-    record.pending?.sequence === sequence ? { ...record, pending: null } : record;
   await context.store
-    .updateSession(live.owner, live.id, change)
+    .updateSession(live.owner, live.id, (record) => withoutPending(record, sequence))
     .catch((error: unknown) => context.log("record not shortened", { session: live.id, error: String(error) }));
 }
 
@@ -212,7 +211,7 @@ async function save(context: ServiceContext, live: LiveSession, block: Block): P
     await context.store.writeBlock(live.owner, live.id, block);
     live.completed = block.sequence;
     live.lastSize = sizeOf(block);
-    if (block.code.length > MAX_CODE_IN_RECORD) await clearPending(context, live, block);
+    if (block.code.length > MAX_CACHED_CODE) await clearPending(context, live, block);
     return true;
   } catch (error) {
     live.unsaved = block;
@@ -233,13 +232,16 @@ function unsaved(context: ServiceContext, live: LiveSession, error: unknown): bo
 async function rollBack(context: ServiceContext, live: LiveSession, block: Block): Promise<void> {
   if (live.deleted) return;
   const change = (record: SessionRecord): SessionRecord => ({
-    ...record,
-    pending: record.pending?.sequence === block.sequence ? null : record.pending,
+    ...withoutPending(record, block.sequence),
     live: withoutSequences(record.live, block.sequence, block.sequence),
   });
   await context.store
     .updateSession(live.owner, live.id, change)
     .catch((error: unknown) => context.log("block not taken back", { session: live.id, error: String(error) }));
+}
+
+function withoutPending(record: SessionRecord, sequence: number): SessionRecord {
+  return record.pending?.sequence === sequence ? { ...record, pending: null } : record;
 }
 
 /** Where the block stands now; blocks before it may have been deleted while it ran. */

@@ -14,7 +14,7 @@ export interface RecordCache {
 /** The least recently used beyond this are read again; a record takes about a kilobyte. */
 const MAX_CACHED = 1_000;
 /** Records with longer code in flight, or with more gaps in their history, are read again too. */
-const MAX_CACHED_CODE = 16_384;
+export const MAX_CACHED_CODE = 16_384;
 const MAX_CACHED_RANGES = 1_000;
 
 export function createRecordCache(): RecordCache {

@@ -18,7 +18,9 @@ MAX_DEPTH = 4
 ENTRIES = 500
 MAX_ENTRIES = 20000
 MAX_SECONDS = 0.05
+# A cell that took less is believed to have left nothing when its process counts no write.
 QUICK_SECONDS = 0.005
+MAX_KNOWN = 100  # Files that clients wrote of late
 
 _SKIPPED = ("__pycache__", "node_modules", "site-packages")
 _SKIPPED_ENDS = (".pyc", ".egg-info", ".dist-info")
@@ -52,7 +54,7 @@ class Changes:
 
     def note(self, path):
         """Takes note that somebody else than the cell has just written the file `path`."""
-        if len(self._known) >= ENTRIES:
+        if len(self._known) >= MAX_KNOWN:
             self._known.clear()  # Only the last few can be of the tick in which the next cell begins
         try:
             path = os.path.realpath(path)

@@ -254,7 +254,7 @@ class Bounds(unittest.TestCase):
         for number in range(1000):
             open(path + str(number), "w").close()
             self.changes.note(path + str(number))
-        self.assertLess(len(self.changes._known), 600)
+        self.assertLess(len(self.changes._known), 300)
         self.changes.note("missing")
         self.changes.note("\0")
 

@@ -1,6 +1,6 @@
 import { AppError } from "../../core/errors.ts";
+import { decodeBase64, encodeBase64 } from "../../core/media.ts";
 import { ENVD_PORT } from "./address.ts";
-import { fromBase64, toBase64 } from "./base64.ts";
 import { joined, readChunks } from "./lines.ts";
 import type { RemoteSandbox } from "./sandbox.ts";
 
@@ -24,7 +24,7 @@ const END_STREAM = 2;
 
 /** Headers of a request to envd in the name of a user of the sandbox. */
 export function userHeader(user: string): Record<string, string> {
-  return { Authorization: `Basic ${toBase64(new TextEncoder().encode(`${user}:`))}` };
+  return { Authorization: `Basic ${encodeBase64(new TextEncoder().encode(`${user}:`))}` };
 }
 
 /**
@@ -76,7 +76,7 @@ function handle(message: Record<string, unknown>, options: ProcessOptions): numb
   const { start, data, end } = (message.event ?? {}) as ProcessEvent;
   if (start) options.onStart?.(start.pid);
   const bytes = data?.stdout ?? data?.stderr;
-  if (bytes) options.onData?.(fromBase64(bytes));
+  if (bytes) options.onData?.(decoded(bytes));
   if (!end) return undefined;
   return end.exitCode ?? 0; // JSON of protobuf leaves zeros out; -1 after a signal
 }
@@ -117,4 +117,10 @@ async function* readEnvelopes(
       wanted = 5;
     }
   }
+}
+
+function decoded(text: string): Uint8Array {
+  const bytes = decodeBase64(text);
+  if (!bytes) throw new Error("The output of a process is not base64");
+  return bytes;
 }

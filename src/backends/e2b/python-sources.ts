@@ -218,7 +218,9 @@ MAX_DEPTH = 4
 ENTRIES = 500
 MAX_ENTRIES = 20000
 MAX_SECONDS = 0.05
+
 QUICK_SECONDS = 0.005
+MAX_KNOWN = 100  # Files that clients wrote of late
 
 _SKIPPED = ("__pycache__", "node_modules", "site-packages")
 _SKIPPED_ENDS = (".pyc", ".egg-info", ".dist-info")
@@ -252,7 +254,7 @@ class Changes:
 
     def note(self, path):
         ""
-        if len(self._known) >= ENTRIES:
+        if len(self._known) >= MAX_KNOWN:
             self._known.clear()  # Only the last few can be of the tick in which the next cell begins
         try:
             path = os.path.realpath(path)

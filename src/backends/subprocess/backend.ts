@@ -117,8 +117,8 @@ async function settingsOf(options: SubprocessOptions, packages: Packages, place:
 
 /** A sandbox gives its first part itself. */
 function niceness({ yields = false, sandbox }: SubprocessOptions, others: number): number {
-  const first = sandbox ? 0 : NICE.first;
-  return yields ? Math.min(first + others * NICE.further, first + NICE.most - NICE.first) : 0;
+  const given = sandbox ? NICE.first : 0;
+  return yields ? Math.min(NICE.first + others * NICE.further, NICE.most) - given : 0;
 }
 
 function plainEnvironment(options: SubprocessOptions): Record<string, string> {
